@@ -2,14 +2,46 @@
 import { plainTokenAbi } from "@sextant/contracts/generated/plain-token";
 import { puppetAbi } from "@sextant/contracts/test/actor-contracts";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
-import { encodeFunctionData, type Hex, pad } from "viem";
+import { type Abi, encodeFunctionData, type Hex, pad, parseAbi, toFunctionSelector } from "viem";
 import { describe, expect, it } from "vitest";
-import { DETECTS, giveCode, openSimulationStage } from "../../../tests/support/portfolio/simulation-stage.ts";
+import {
+  DETECTS,
+  giveCode,
+  listSpender,
+  openSimulationStage,
+  registerCode,
+} from "../../../tests/support/portfolio/simulation-stage.ts";
 import type { ReasonCode, Simulation } from "../../schema/portfolio/simulation.ts";
 import type { WalletCall } from "./request.ts";
 
-const stage = await openSimulationStage();
-const { chain, token, owner, router, simulate, send } = stage;
+const THIEF = numberedAddress(0x7e1ef);
+const [COMET, MORPHO, VAULT_POSITIONS, EVC, ODD] = [1, 2, 3, 4, 5].map((at) =>
+  numberedAddress(0xc0de00 + at),
+) as [Hex, Hex, Hex, Hex, Hex];
+const DEBT = numberedAddress(0xdeb7);
+const DELEGATE = numberedAddress(0xde1e);
+const view = (signature: string) => registerCode(toFunctionSelector(signature));
+const stage = await openSimulationStage(
+  {
+    [COMET]: view("isAllowed(address,address)"),
+    [MORPHO]: view("isAuthorized(address,address)"),
+    [VAULT_POSITIONS]: view("getApproved(uint256)"),
+    [EVC]: view("getOperator(bytes19,address)"),
+    [ODD]: view("oddView()"),
+    [DEBT]: view("borrowAllowance(address,address)"),
+    [DELEGATE]: "0x00",
+    [THIEF]: "0x00",
+  },
+  [
+    listSpender("Comet", "lending-pool", COMET),
+    listSpender("Morpho", "lending-pool", MORPHO),
+    listSpender("Positions", "position-manager", VAULT_POSITIONS),
+    listSpender("Connector", "lending-pool", EVC),
+    listSpender("Odd", "marketplace", ODD),
+    listSpender("Delegate", "delegate", DELEGATE),
+  ],
+);
+const { chain, wallet, token, owner, router, simulate, send } = stage;
 
 const ETHER = 10n ** 18n;
 
@@ -23,6 +55,10 @@ type Drainer = {
 
 const perform = (target: Hex, data: Hex = "0x01", value = 0n): Hex =>
   encodeFunctionData({ abi: puppetAbi, functionName: "perform", args: [target, value, data] });
+
+const UNLIMITED = 2n ** 256n - 1n;
+const call = (signature: string, args: readonly unknown[]): Hex =>
+  encodeFunctionData({ abi: parseAbi([`function ${signature}`] as readonly string[]) as Abi, args });
 
 /** Pays a router that we list, on which the caller chose the code that trades. */
 async function swapAt(detects: Hex, address: Hex): Promise<Calls> {
@@ -50,6 +86,52 @@ const DRAINERS: readonly Drainer[] = [
       return [{ to: router, data: perform(flood) }];
     },
     ...({ reason: "not-simulated", verdict: "caution" } as const),
+  },
+  {
+    name: "a manager of all that the wallet has in a lending market",
+    calls: () => [{ to: COMET, data: call("allow(address,bool)", [THIEF, true]) }],
+    ...({ reason: "operator-for-all", verdict: "block" } as const),
+  },
+  {
+    name: "the same inside a batch of calls of the market to itself",
+    calls: () => {
+      const inner = call("allow(address,bool)", [THIEF, true]);
+      return [{ to: COMET, data: call("multicall(bytes[])", [["0x01", inner]]) }];
+    },
+    ...({ reason: "operator-for-all", verdict: "block" } as const),
+  },
+  {
+    name: "an authorization for all markets",
+    calls: () => [{ to: MORPHO, data: call("setAuthorization(address,bool)", [THIEF, true]) }],
+    ...({ reason: "operator-for-all", verdict: "block" } as const),
+  },
+  {
+    name: "an operator of every account of an owner",
+    calls: () => {
+      const prefix = wallet.slice(0, -2) as Hex;
+      return [{ to: EVC, data: call("setOperator(bytes19,address,uint256)", [prefix, THIEF, 255n]) }];
+    },
+    ...({ reason: "operator-for-all", verdict: "block" } as const),
+  },
+  {
+    name: "the approval of one position that is an NFT",
+    calls: () => [{ to: VAULT_POSITIONS, data: call("approve(address,uint256)", [THIEF, 77n]) }],
+    ...({ reason: "unlimited-approval", verdict: "block" } as const),
+  },
+  {
+    name: "the right to borrow against all collateral",
+    calls: () => [{ to: DEBT, data: call("approveDelegation(address,uint256)", [THIEF, UNLIMITED]) }],
+    ...({ reason: "unknown-spender", verdict: "caution" } as const),
+  },
+  {
+    name: "an approval of code that accounts run, which anyone may call",
+    calls: () => [{ to: token, data: call("approve(address,uint256)", [DELEGATE, UNLIMITED]) }],
+    ...({ reason: "unlimited-approval", verdict: "block" } as const),
+  },
+  {
+    name: "an order that a marketplace stores, and that nothing shows",
+    calls: () => [{ to: ODD, data: call("validate(bytes32)", [`0x${"ab".repeat(32)}`]) }],
+    ...({ reason: "unknown-function", verdict: "caution" } as const),
   },
 ];
 

@@ -35,6 +35,8 @@ export type RawPermission = {
   /** Seconds since 1970, in Permit2. */
   readonly expiresAt: bigint | null;
   readonly balance: bigint | null;
+  /** Of an approved item. */
+  readonly tokenId: bigint | null;
 };
 
 export type RawEffects = {
@@ -75,8 +77,16 @@ export function readEffects(
     const { kind, token, spender } = view;
     if (start?.[0] === end[0] && start[1] === end[1]) return [];
     const balance = balances.get(token) ?? null;
+    if (kind === "item") {
+      const approved = readAddressWord(end[0]);
+      const { tokenId } = view;
+      return approved === null
+        ? []
+        : [{ kind, token, spender: approved, before: 0n, after: 1n, expiresAt: null, balance, tokenId }];
+    }
     const expiresAt = kind === "permit2" ? end[1] : null;
-    return [{ kind, token, spender, before: start?.[0] ?? null, after: end[0], expiresAt, balance }];
+    const [before = null] = start ?? [];
+    return [{ kind, token, spender, before, after: end[0], expiresAt, balance, tokenId: null }];
   });
   return {
     changes: [...ofNative, ...ofTokens].filter((each) => each.before !== each.after),
@@ -84,6 +94,11 @@ export function readEffects(
     balances,
     lost: ofViews.filter(({ start, end }) => start !== null && end === null).map(({ view }) => view),
   };
+}
+
+/** Null for none. */
+function readAddressWord(word: bigint): Hex | null {
+  return word === 0n || word >> 160n !== 0n ? null : `0x${word.toString(16).padStart(40, "0")}`;
 }
 
 /** Everything that describes the effects. */
@@ -147,6 +162,9 @@ const KINDS = {
   allowance: "erc20-allowance",
   operator: "token-operator",
   permit2: "permit2-allowance",
+  item: "nft-approval",
+  position: "position-operator",
+  borrow: "borrow-delegation",
 } as const;
 
 // No honest token has so many units.
@@ -154,14 +172,16 @@ const UNLIMITED_MIN = 2n ** 128n;
 const PERMIT2_AMOUNT_MAX = 2n ** 160n - 1n;
 
 export function isUnlimited({ kind, after }: Pick<RawPermission, "kind" | "after">): boolean {
-  return kind === "permit2" ? after === PERMIT2_AMOUNT_MAX : kind === "allowance" && after >= UNLIMITED_MIN;
+  if (kind === "permit2") return after === PERMIT2_AMOUNT_MAX;
+  return (kind === "allowance" || kind === "borrow") && after >= UNLIMITED_MIN;
 }
 
 export function describePermission(context: EffectContext, permission: RawPermission): PermissionChange {
-  const { kind, token, spender, before, after, balance, expiresAt } = permission;
+  const { kind, token, spender, before, after, balance, expiresAt, tokenId } = permission;
   const { symbol, decimals } = context.assetOf(token);
   const exposed = balance === null || after > balance ? balance : after;
-  const value = kind === "operator" || exposed === null ? null : valueInUsd(context, token, exposed);
+  const isOfTokens = kind === "allowance" || kind === "permit2";
+  const value = !isOfTokens || exposed === null ? null : valueInUsd(context, token, exposed);
   const code = context.codes.get(spender);
   return {
     kind: KINDS[kind],
@@ -172,9 +192,9 @@ export function describePermission(context: EffectContext, permission: RawPermis
     spenderName: context.spenders.byAddress.get(spender)?.name ?? null,
     spenderHasCode: code === undefined ? null : code !== "0x",
     via: kind === "permit2" ? PERMIT2 : null,
-    tokenId: null,
-    rawBefore: before === null ? null : before.toString(),
-    rawAfter: after.toString(),
+    tokenId: tokenId === null ? null : tokenId.toString(),
+    rawBefore: before === null || kind === "item" ? null : before.toString(),
+    rawAfter: kind === "item" ? null : after.toString(),
     unlimited: isUnlimited(permission),
     expiresAt: expiresAt === null ? null : formatUnixSeconds(Number(expiresAt)),
     rawBalance: balance === null ? null : balance.toString(),

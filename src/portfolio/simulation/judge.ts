@@ -13,7 +13,7 @@ import {
   valueInUsd,
 } from "./effects.ts";
 import { findFunction, listAddresses, readArgument } from "./known-calls.ts";
-import { TRANSACTION_GAS_MAX } from "./preview.ts";
+import { type PreviewRun, TRANSACTION_GAS_MAX } from "./preview.ts";
 import type { WalletCall } from "./request.ts";
 import type { SimulatedOutcome } from "./run-simulator.ts";
 import { createReason } from "./verdict.ts";
@@ -31,6 +31,8 @@ type Evidence = {
   readonly outcomes: readonly SimulatedOutcome[];
   readonly effects: RawEffects;
   readonly targets: readonly TargetFacts[];
+  /** The first run of each transaction that started from the state which it meets. */
+  readonly runs: readonly (PreviewRun | null)[];
   /** Null if nothing confirmed the result. */
   readonly agrees: boolean | null;
   /** Items moved that are not counted, or more changed than was read. */
@@ -88,12 +90,28 @@ function judgeTargets(evidence: Evidence): Reasons {
     return [
       ...(changed ? [createReason("code-changed", subject)] : []),
       ...(isKnown(evidence, call.to) ? [] : [createReason("unknown-code", subject)]),
-      // A token does not tell what a function of its own does; a router that we list is trusted with its own.
-      ...(isToken(evidence, call.to) && call.data !== "0x" && findFunction(call) === null
-        ? [createReason("unknown-function", subject)]
-        : []),
+      ...(isObscure(evidence, transaction) ? [createReason("unknown-function", subject)] : []),
     ];
   });
+}
+
+/** A token does not tell what a function of its own does; a router that we list is trusted with its own, if they show. */
+function isObscure(evidence: Evidence, transaction: number): boolean {
+  const { calls, effects, context, runs } = evidence;
+  const call = calls[transaction];
+  if (call === undefined || call.data === "0x" || findFunction(call) !== null) return false;
+  if (isToken(evidence, call.to)) return true;
+  const changesNothing =
+    effects.permissions.length === 0 && effects.changes.every(({ account }) => account !== context.wallet);
+  const run = runs[transaction] ?? null;
+  return changesNothing || (run !== null && !isNamedIn(run, context.wallet));
+}
+
+function isNamedIn({ logs, payments }: PreviewRun, wallet: Hex): boolean {
+  return (
+    payments.some(({ from, to }) => from === wallet || to === wallet) ||
+    logs.some(({ topics }) => topics.some((topic) => topic.endsWith(wallet.slice(2))))
+  );
 }
 
 function isToken({ context: { chain, spenders } }: Evidence, address: Hex): boolean {
@@ -103,21 +121,32 @@ function isToken({ context: { chain, spenders } }: Evidence, address: Hex): bool
 function judgePermission(evidence: Evidence, permission: RawPermission): Reasons {
   const { context } = evidence;
   const { kind, token, spender, before, after } = permission;
-  const grows = after > (before ?? 0n) || (kind === "permit2" && after > 0n);
+  // An amount in Permit2 counts again from its new date, and a word of operators may have a bit for each account.
+  const isAmount = kind === "allowance" || kind === "borrow";
+  const grows = after > (isAmount ? (before ?? 0n) : 0n);
   if (!grows || spender === context.wallet) return [];
   const subject = { contract: token, account: spender };
   const look = evidence.lookalikes.get(spender);
   if (look !== undefined) return [createReason("lookalike-contract", subject)];
   if (context.codes.get(spender) === "0x") return [createReason("spender-without-code", subject)];
   if (isMeantFor(context, kind, spender)) return [];
-  if (kind === "operator") return [createReason("operator-for-all", subject)];
-  return [createReason(isUnlimited(permission) ? "unlimited-approval" : "unknown-spender", subject)];
+  if (kind === "operator" || kind === "position") return [createReason("operator-for-all", subject)];
+  return [
+    createReason(
+      kind === "item" || isUnlimited(permission) ? "unlimited-approval" : "unknown-spender",
+      subject,
+    ),
+  ];
 }
 
 /** A known contract may hand on whatever it may take, if it is not one that wallets give this kind of permission. */
 function isMeantFor({ spenders }: EffectContext, kind: RawPermission["kind"], spender: Hex): boolean {
-  const { ofTokens, ofPermit2, ofCollections } = spenders;
-  return { allowance: ofTokens, permit2: ofPermit2, operator: ofCollections }[kind].includes(spender);
+  const { ofTokens, ofPermit2, ofCollections, ofPositions } = spenders;
+  const meant = {
+    ...{ allowance: ofTokens, permit2: ofPermit2, operator: ofCollections, item: ofCollections },
+    ...{ position: ofPositions, borrow: ofPositions },
+  };
+  return meant[kind].includes(spender);
 }
 
 /** A contract of our lists takes payments by its own functions only: what it is sent stays there, or is anyone's. */

@@ -60,6 +60,13 @@ export function readArgument({ data }: Pick<WalletCall, "data">, position: numbe
   return word.length === WORD_DIGITS ? topicToAddress(`0x${word}`) : null;
 }
 
+/** The word at a position of the arguments that start at a digit; null if there is none. */
+export function readWord(data: Hex, start: number, position: number): bigint | null {
+  const from = start + WORD_DIGITS * position;
+  const word = data.slice(from, from + WORD_DIGITS);
+  return word.length === WORD_DIGITS ? BigInt(`0x${word}`) : null;
+}
+
 // An address with so many leading zeros is a number.
 const SMALL = /^0x0{24}/;
 const WORDS_MAX = 512;

@@ -6,11 +6,12 @@ import {
 import { malformedResponse } from "../../chain/rpc/errors.ts";
 import { readData, toQuantity } from "../../chain/rpc/hex-values.ts";
 import type { RpcCall } from "../../chain/rpc/types.ts";
-import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
+import { createFunctionCodec, createSignatureCodec, type FunctionCodec } from "../../lib/abi/codec.ts";
 import { nullIfMalformed } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { findDelegate } from "../account/kind.ts";
-import { PERMIT2 } from "../exposure/revocations.ts";
+import { PERMIT2, toAccountPrefix } from "../exposure/revocations.ts";
+import type { PositionView } from "./grants.ts";
 import { TRANSACTION_GAS_MAX } from "./preview.ts";
 import type { WalletCall } from "./request.ts";
 import type { Watched, WatchList } from "./watch-list.ts";
@@ -51,10 +52,37 @@ const views = {
   balance: createSignatureCodec("function balanceOf(address) view returns (uint256)"),
   allowance: createSignatureCodec("function allowance(address,address) view returns (uint256)"),
   operator: createSignatureCodec("function isApprovedForAll(address,address) view returns (bool)"),
+  item: createSignatureCodec("function getApproved(uint256) view returns (address)"),
+  borrow: createSignatureCodec("function borrowAllowance(address,address) view returns (uint256)"),
   permit2: createSignatureCodec(
     "function allowance(address,address,address) view returns (uint160,uint48,uint48)",
   ),
 };
+
+const positions: Readonly<Record<PositionView, string>> = {
+  comet: "isAllowed",
+  morpho: "isAuthorized",
+  venus: "approvedDelegates",
+  balancer: "hasApprovedRelayer",
+  maker: "can",
+  erc6909: "isOperator",
+  erc777: "isOperatorFor",
+  euler: "getOperator",
+};
+const positionViews = new Map(
+  Object.entries(positions).map(([view, name]) => [
+    view,
+    createSignatureCodec(
+      `function ${name}(${view === "euler" ? "bytes19" : "address"},address) view returns (uint256)`,
+    ) as FunctionCodec,
+  ]),
+);
+
+function encodePosition(wallet: Hex, view: PositionView, spender: Hex): Hex {
+  const first = view === "euler" ? toAccountPrefix(wallet) : wallet;
+  const pair = view === "erc777" ? [spender, wallet] : [first, spender];
+  return positionViews.get(view)?.encodeCall(pair) ?? "0x";
+}
 
 function encodeView(wallet: Hex, view: Watched): { readonly target: Hex; readonly data: Hex } {
   const { kind, token } = view;
@@ -62,6 +90,9 @@ function encodeView(wallet: Hex, view: Watched): { readonly target: Hex; readonl
   if (kind === "allowance")
     return { target: token, data: views.allowance.encodeCall([wallet, view.spender]) };
   if (kind === "operator") return { target: token, data: views.operator.encodeCall([wallet, view.spender]) };
+  if (kind === "item") return { target: token, data: views.item.encodeCall([view.tokenId]) };
+  if (kind === "borrow") return { target: token, data: views.borrow.encodeCall([wallet, view.spender]) };
+  if (kind === "position") return { target: token, data: encodePosition(wallet, view.view, view.spender) };
   return { target: PERMIT2, data: views.permit2.encodeCall([wallet, token, view.spender]) };
 }
 

@@ -83,6 +83,7 @@ async function describeRun(services: SimulationServices, ran: Ran, signal: Abort
     outcomes: run.result.outcomes,
     agrees: checked.agrees,
     ...run.resale,
+    runs: run.preview?.runs.slice(0, run.preview.exactCount) ?? [],
     isPartial: run.watched.isCut || run.watched.movesItems,
   };
   const reasons = [

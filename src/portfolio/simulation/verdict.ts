@@ -27,11 +27,11 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
   },
   "operator-for-all": {
     severity: "block",
-    text: "Someone unknown may move every token of the collection.",
+    text: "Someone unknown may move every token of the collection, or every position in the protocol.",
   },
   "unlimited-approval": {
     severity: "block",
-    text: "Someone unknown may take all of the token, at any time.",
+    text: "Someone unknown may take all of the token, or the item, at any time.",
   },
   "spender-without-code": {
     severity: "block",

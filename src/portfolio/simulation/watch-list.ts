@@ -4,6 +4,7 @@ import { TRANSFER_TOPIC } from "../../chain/logs/get-logs.ts";
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { PERMIT2 } from "../exposure/revocations.ts";
+import { type Grant, listGrants } from "./grants.ts";
 import {
   APPROVAL,
   APPROVAL_FOR_ALL,
@@ -21,8 +22,7 @@ import type { WalletCall } from "./request.ts";
 /** A value that a view tells: a balance of an account, or what the wallet permits a spender. */
 export type Watched =
   | { readonly kind: "balance"; readonly token: Hex; readonly account: Hex }
-  | { readonly kind: "allowance"; readonly token: Hex; readonly spender: Hex }
-  | { readonly kind: "operator"; readonly token: Hex; readonly spender: Hex }
+  | Grant
   | { readonly kind: "permit2"; readonly token: Hex; readonly spender: Hex };
 
 export type WatchList = {
@@ -52,6 +52,7 @@ export function createWatchList({ wallet, calls, preview, tokens }: WatchOptions
   const found = distinct([
     ...calls.flatMap((call) => watchCall(wallet, call)),
     ...logs.flatMap((log) => watchLog(wallet, log)),
+    ...calls.flatMap(listGrants),
     ...calls.flatMap((call) => guessTokens(call, tokens).map((token) => balanceOf(token, wallet))),
   ]);
   const views = distinct([...found, ...watchTargets(wallet, calls, found)]);
@@ -107,6 +108,9 @@ function watchLog(wallet: Hex, { address, topics }: CallLog): readonly Watched[]
   if (event === APPROVAL && indexed.length === 2) {
     return [{ kind: "allowance", token: address, spender: second }, balanceOf(address, wallet)];
   }
+  if (event === APPROVAL && indexed.length === 3) {
+    return [{ kind: "item", token: address, spender: second, tokenId: BigInt(indexed[2] ?? 0) }];
+  }
   if (event === APPROVAL_FOR_ALL) {
     return [{ kind: "operator", token: address, spender: second }, balanceOf(address, wallet)];
   }
@@ -146,5 +150,9 @@ export function mergeViews(first: readonly Watched[], others: readonly Watched[]
 }
 
 function distinct(views: readonly Watched[]): readonly Watched[] {
-  return [...new Map(views.map((view) => [JSON.stringify(view), view])).values()];
+  return [...new Map(views.map((view) => [keyOf(view), view])).values()];
+}
+
+function keyOf({ kind, token, ...view }: Watched): string {
+  return [kind, token, ...Object.values(view)].join(" ");
 }

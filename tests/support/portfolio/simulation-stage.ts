@@ -125,5 +125,10 @@ export function giveCode(token: Hex, amount: bigint, detects: Hex): Hex {
   ]);
 }
 
+/** A contract that stores the first argument of a call, and whose view of the selector returns it. */
+export function registerCode(viewSelector: Hex): Hex {
+  return concatHex(["0x60003560e01c63", viewSelector, "0x14601657600435600055005b60005460005260206000f3"]);
+}
+
 /** A collection of which anyone becomes the operator of everyone, and says so. */
 export const COLLECTION_CODE: Hex = "0x60003560e01c63e985e9c5146015576001600055005b60005460005260206000f3";
