@@ -260,6 +260,20 @@ export const MUTATIONS: readonly Mutation[] = [
     caughtBy: "tests/api/record-forgeries.test.ts",
   },
   {
+    name: "a verifier that lets a spender have two allowances of one token",
+    file: "packages/client/verify/report.ts",
+    find: "same.value !== field.value ||",
+    replace: "same.chain !== field.chain ||",
+    caughtBy: "packages/client/verify/verify.test.ts",
+  },
+  {
+    name: "a verifier that takes the spenders of another request",
+    file: "packages/client/verify/compare-request.ts",
+    find: "each.size === spenders.size &&",
+    replace: "each.size > 0 ||",
+    caughtBy: "packages/client/verify/verify.test.ts",
+  },
+  {
     name: "a prover that believes the layout under any code",
     file: "src/api/proofs/prove-record.ts",
     find: "const isKnown = hasKnownCode(declaration.contract, code.ok);",

@@ -347,6 +347,33 @@ describe("allowances of spenders that a request names", () => {
     expect(wrongOf(await check(exposure))).not.toEqual([]);
   });
 
+  it("a response is wrong that shows both of two amounts, each by a layout of its own", async () => {
+    const exposure = await stage.exposure();
+    const [contract, layout] = [
+      TOKENS[1]?.contract,
+      { rule: "solidity", position: "0x66" as Hex, bits: "0-255" },
+    ];
+    const slot = slotOf(layout, [stage.wallet, SPENDER]);
+    const { storageProof } = (await stage.chain.request("eth_getProof", [contract, [slot], "latest"])) as {
+      readonly storageProof: readonly { readonly proof: readonly Hex[] }[];
+    };
+    const lie = edit(
+      (report: { allowances: Json[]; proofs: { chains: { claims: Json[]; nodes: Hex[] }[] } }) => {
+        const at = report.allowances.findIndex(
+          (each) => each.contract === contract && each.spender === SPENDER,
+        );
+        Object.assign(report.allowances[at] ?? {}, { rawAllowance: "0" });
+        for (const chain of report.proofs.chains) {
+          const claim = chain.claims.find(({ path }) => path === `/allowances/${at}/rawAllowance`);
+          Object.assign(claim ?? {}, { layout, slot });
+          chain.nodes = [...new Set([...chain.nodes, ...storageProof.flatMap(({ proof }) => proof)])];
+        }
+      },
+      exposure,
+    );
+    expect(wrongOf(await check(lie))).toEqual([expect.stringContaining("contradicts /permissions/1")]);
+  });
+
   it("a response is wrong whose request was for other spenders", async () => {
     const exposure = await stage.exposure();
     for (const asked of [`spenders=${SPENDER}`, `${query},0x${"1".repeat(40)}`, `${query}&${query}`]) {
