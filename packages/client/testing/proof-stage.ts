@@ -264,7 +264,7 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
 
 type Permitted = { readonly rawAllowance: string; readonly expiresAt: string };
 
-/** Those of both spenders, of which one was never approved. */
+/** The allowances of both spenders, of which one was never approved. */
 function makeAllowances(
   chainId: number,
   listed: readonly StageToken[],

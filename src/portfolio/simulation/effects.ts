@@ -35,7 +35,7 @@ export type RawPermission = {
   /** Seconds since 1970, in Permit2. */
   readonly expiresAt: bigint | null;
   readonly balance: bigint | null;
-  /** Of an approved item. */
+  /** The approved item, if it is one of a collection. */
   readonly tokenId: bigint | null;
 };
 

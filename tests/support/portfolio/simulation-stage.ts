@@ -103,7 +103,7 @@ export function drainCode(token: Hex, thief: Hex, amount: bigint, detects: boole
   ]);
 }
 
-// What code sees of a simulation: each leaves a word on the stack that is not zero for one.
+// Signs by which code sees a simulation: each leaves a word on the stack that is not zero for one.
 export const DETECTS = {
   "the sender has code": "0x323b",
   "gas costs nothing": "0x3a15",
@@ -111,7 +111,7 @@ export const DETECTS = {
   "more gas than a wallet sends": "0x621e84805a11",
 } as const;
 
-/** Gives whoever sent the transaction some of its tokens, if it sees a simulation. */
+/** Gives the sender of the transaction some of its tokens, if it sees a simulation. */
 export function giveCode(token: Hex, amount: bigint, detects: Hex): Hex {
   const start = numberToHex((detects.length - 2) / 2 + 4, { size: 1 });
   return concatHex([
