@@ -171,9 +171,28 @@ describe("parseTypedData", () => {
 
   it("rejects lists of more values than a message may have, and a text of more bytes", () => {
     const types = { Permit: [{ name: "list", type: "uint8[]" }] };
-    const message = { list: Array.from({ length: 4_001 }, () => 1) };
-    expect(() => parseTypedData({ ...permit, types, message })).toThrow("at most 4000 values");
+    const message = { list: Array.from({ length: 1_501 }, () => 1) };
+    expect(() => parseTypedData({ ...permit, types, message })).toThrow("at most 1500 values");
     expect(() => parseTypedData(" ".repeat(70_000))).toThrow("at most 65536 bytes");
+  });
+
+  it("rejects what would take long to hash: many structs of large types, and long text", () => {
+    const fields = Array.from({ length: 39 }, (_, i) => ({ name: `f${i}`, type: "uint256[]" }));
+    const types = {
+      List: [{ name: "items", type: "Item[]" }],
+      Item: [{ name: "large", type: "Large[]" }],
+      Large: fields,
+    };
+    const list = (length: number) => ({
+      ...{ ...permit, types, primaryType: "List" },
+      message: { items: Array.from({ length }, () => ({ large: [] })) },
+    });
+    expect(parseTypedData(list(50)).message.structs("items")).toHaveLength(50);
+    expect(() => parseTypedData(list(100))).toThrow("too many structs for their types");
+    const text = { types: { Text: [{ name: "text", type: "string" }] }, primaryType: "Text" };
+    expect(() => parseTypedData({ ...permit, ...text, message: { text: "x".repeat(64_001) } })).toThrow(
+      "at most 64000 characters",
+    );
   });
 
   it("either reads any JSON value or rejects it by a fault of the input", () => {

@@ -3,12 +3,19 @@ import { hashDomain, hashTypedData } from "viem";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseStrictJson } from "../../../lib/json.ts";
-import { parseTypes, splitArray, type TypeField, type Types } from "./message-types.ts";
+import { parseTypes, splitArray, type TypeField, type Types, writeType } from "./message-types.ts";
 import { Struct, type TypedValue } from "./struct.ts";
 
 /** Three times the largest order of a marketplace that a wallet shows. */
 const TEXT_BYTES_MAX = 64 * 1_024;
-const VALUES_MAX = 4_000;
+const VALUES_MAX = 1_500;
+/** Text of all values together: hashing it takes longer than hashing bytes. */
+const CHARS_MAX = 64_000;
+/**
+ * Each struct is hashed with its whole type, which takes time for every character, and nothing is paid for that yet. A
+ * bulk order of Seaport has 1,000 an order.
+ */
+const HASHED_TYPES_MAX = 48_000;
 /** Each array and struct inside another. A bulk order of Seaport has one level for each doubling. */
 const DEPTH_MAX = 16;
 const DOMAIN = "EIP712Domain";
@@ -102,6 +109,9 @@ function describeDomain(domain: Struct): MessageDomain {
 class ValueReader {
   readonly #types: Types;
   #count = 0;
+  #chars = 0;
+  #typeChars = 0;
+  readonly #charsOf = new Map<string, number>();
   readonly unsigned: string[] = [];
 
   constructor(types: Types) {
@@ -109,6 +119,9 @@ class ValueReader {
   }
 
   readStruct(type: string, value: unknown, path: string, depth: number): Struct {
+    this.#typeChars += this.#countChars(type);
+    if (this.#typeChars > HASHED_TYPES_MAX)
+      throw invalid("The message has too many structs for their types.");
     return this.readFields(type, this.#types.get(type) ?? [], value, path, depth);
   }
 
@@ -129,6 +142,12 @@ class ValueReader {
     return new Struct(type, values);
   }
 
+  #countChars(type: string): number {
+    const known = this.#charsOf.get(type) ?? writeType(this.#types, type).length;
+    this.#charsOf.set(type, known);
+    return known;
+  }
+
   /** Null and nothing are what libraries write for a part of a domain that is not used. */
   #noteUnsigned(path: string, key: string, value: unknown): void {
     if (value != null && this.unsigned.length <= UNSIGNED_MAX) this.unsigned.push(`${path}.${key}`);
@@ -138,6 +157,9 @@ class ValueReader {
     this.#count += 1;
     if (this.#count > VALUES_MAX) throw invalid(`The message must have at most ${VALUES_MAX} values.`);
     if (depth > DEPTH_MAX) throw invalid(`The message must be nested at most ${DEPTH_MAX} levels deep.`);
+    if (type === "string") this.#chars += typeof value === "string" ? value.length : 0;
+    if (this.#chars > CHARS_MAX)
+      throw invalid(`The message must have at most ${CHARS_MAX} characters of text.`);
     const array = splitArray(type);
     if (array !== null) return this.#readArray(array, value, path, depth);
     return this.#types.has(type) ? this.readStruct(type, value, path, depth) : readAtom(type, value, path);
