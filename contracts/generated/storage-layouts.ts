@@ -1,7 +1,7 @@
 // Generated from the protocol's contracts by contracts/compile; do not edit.
 export const storageLayouts = {
  "compiler": "0.8.37",
- "sourceHash": "59a0a097b4f75a9378f8a2b86ec973fc54870c9485e73386f8ba4e1ed77422e6",
+ "sourceHash": "2b8632b54073bf34f443110a942a1e0f2fbbad2e568fef2c60ba0a708b9ad92f",
  "contracts": {
   "AgentRegistry": {
    "source": "src/AgentRegistry.sol",

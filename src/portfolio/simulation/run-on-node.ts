@@ -71,7 +71,7 @@ export async function runOnNode(
     watched: { accounts: [], views: resaleViews },
   });
   const others = listOthers(wallet, watched);
-  const [[simulated], [resold], , codes] = await batchGroups(
+  const [[simulated], [resold], [header], codes] = await batchGroups(
     node,
     [
       [run],
@@ -81,6 +81,7 @@ export async function runOnNode(
     ],
     { signal },
   );
+  if (header !== undefined && "error" in header) throw header.error;
   if (simulated === undefined || "error" in simulated) return null;
   const known = [...stage.targets.map(({ address, code }) => [address, code] as const)];
   const read = others.flatMap((address, index) => {

@@ -44,6 +44,8 @@ export type SimulatorResult = {
   readonly before: WatchedState;
   readonly outcomes: readonly SimulatedOutcome[];
   readonly after: WatchedState;
+  /** The gas of the call sufficed for every view. */
+  readonly isComplete: boolean;
 };
 
 const simulate = createFunctionCodec(abi, "simulate");
@@ -148,12 +150,15 @@ function decodeSimulation(returnData: Hex, { calls, watched }: SimulatorOptions)
   const [start, outcomes, end] = decoded;
   if (outcomes.length !== calls.length)
     throw malformedResponse("the simulation made another number of calls");
-  return { before: readState(start, watched), outcomes, after: readState(end, watched) };
+  const isComplete = [start, end].every(({ views }) => views.every(({ size }) => size !== NOT_MADE));
+  return { before: readState(start, watched), outcomes, after: readState(end, watched), isComplete };
 }
 
 const WORD_BYTES = 32n;
 // A view that failed says so with the largest number.
 const FAILED = 2n ** 256n - 1n;
+// One for which too little gas was left.
+const NOT_MADE = FAILED - 1n;
 
 function readState({ balances, views }: ReturnedState, watched: SimulatorOptions["watched"]): WatchedState {
   if (balances.length !== watched.accounts.length || views.length !== watched.views.length) {
@@ -161,7 +166,7 @@ function readState({ balances, views }: ReturnedState, watched: SimulatorOptions
   }
   const words = views.map(
     ({ size, first, second, third }): Words =>
-      size < WORD_BYTES || size === FAILED ? null : [first, second, third],
+      size < WORD_BYTES || size >= NOT_MADE ? null : [first, second, third],
   );
   return { balances, words };
 }

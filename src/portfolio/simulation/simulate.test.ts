@@ -9,10 +9,12 @@ import {
 } from "@sextant/contracts/test/actor-contracts";
 import { HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { encodeFunctionData, type Hex, parseAbi } from "viem";
+import { encodeFunctionData, type Hex, keccak256, parseAbi } from "viem";
+import { sign } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { rejectStateOverrides } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import {
+  ASKER_CODE,
   COLLECTION_CODE,
   drainCode,
   openSimulationStage,
@@ -26,12 +28,14 @@ const COLLECTION = numberedAddress(0xc011);
 const COUNTER = numberedAddress(0xc012);
 const BURNER = numberedAddress(0xb0b);
 const BOMB = numberedAddress(0xb0b2);
+const ASKER = numberedAddress(0xa5c);
 const stage = await openSimulationStage({
   [COLLECTION]: COLLECTION_CODE,
   [COUNTER]: COLLECTION_CODE.replace("e985e9c5", "dd62ed3e") as Hex,
   // An invalid instruction uses all that is left.
   [BURNER]: "0xfe",
   [BOMB]: HOSTILE_CODE.bomb,
+  [ASKER]: ASKER_CODE,
 });
 const { chain, wallet, token, ether, vault, owner, simulate, send, deploy } = stage;
 const crooked = await deploy(crookedTokenAbi, actorBytecode("CrookedToken"), []);
@@ -238,6 +242,28 @@ describe("an honest transaction", () => {
     expect(simulation).toMatchObject({ verdict: "block", success: false });
     expect(codesOf(simulation)[0]).toBe("reverts");
     expect(simulation.transactions[0]?.revert).not.toBeNull();
+  });
+});
+
+describe("an account without code that seems to have code", () => {
+  it("accepts an item as it would without the simulation", async () => {
+    const receive = parseAbi(["function onERC721Received(address,address,uint256,bytes)"]);
+    const data = encodeFunctionData({ abi: receive, args: [owner, owner, 7n, "0x"] });
+    const simulation = await simulate([{ to: ASKER, data }]);
+    expect([simulation.success, simulation.crossCheck.agrees]).toEqual([true, true]);
+  });
+
+  it("confirms signatures of its own key only", async () => {
+    const hash = keccak256("0x38");
+    const verify = parseAbi(["function isValidSignature(bytes32,bytes)"]);
+    const outcomes = [];
+    for (const account of [chain.accounts.payer, chain.accounts.owner]) {
+      const signature = await sign({ hash, privateKey: account.privateKey, to: "hex" });
+      const data = encodeFunctionData({ abi: verify, args: [hash, signature] });
+      const simulation = await simulate([{ to: ASKER, data }]);
+      outcomes.push(simulation.success);
+    }
+    expect(outcomes).toEqual([true, false]);
   });
 });
 

@@ -84,7 +84,7 @@ async function describeRun(services: SimulationServices, ran: Ran, signal: Abort
     agrees: checked.agrees,
     ...run.resale,
     runs: run.preview?.runs.slice(0, run.preview.exactCount) ?? [],
-    isPartial: run.watched.isCut || run.watched.movesItems,
+    isPartial: run.watched.isCut || run.watched.movesItems || !run.result.isComplete,
   };
   const reasons = [
     ...findReasons(evidence),

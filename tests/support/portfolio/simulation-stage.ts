@@ -130,5 +130,9 @@ export function registerCode(viewSelector: Hex): Hex {
   return concatHex(["0x60003560e01c63", viewSelector, "0x14601657600435600055005b60005460005260206000f3"]);
 }
 
+/** Asks a caller with code what it is called with, and fails unless the caller returns the selector, as receivers of items do. */
+export const ASKER_CODE: Hex =
+  "0x333b15602c573660006000376020363660006000335af150365160e01c60003560e01c14602c5760006000fd5b00";
+
 /** A collection of which anyone becomes the operator of everyone, and says so. */
 export const COLLECTION_CODE: Hex = "0x60003560e01c63e985e9c5146015576001600055005b60005460005260206000f3";
