@@ -17,6 +17,7 @@ import { measureChannels } from "./portfolio/measure-channels.ts";
 import { measureProcesses } from "./portfolio/measure-processes.ts";
 import { measureProfile } from "./portfolio/measure-profile.ts";
 import { measureProofs } from "./portfolio/measure-proofs.ts";
+import { measureSimulations } from "./portfolio/measure-simulations.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
 import { reportProcesses } from "./portfolio/processes-report.ts";
@@ -55,6 +56,7 @@ const PARTS: Readonly<Record<string, MeasurePart>> = {
   channels: measureChannels,
   profile: (options, start) => measureProfile(options, start, DELAY_MS),
   proofs: (options, start) => measureProofs(options, start, DELAY_MS),
+  simulate: (options, start) => measureSimulations(options, start, DELAY_MS),
 };
 
 export const portfolioBench: Bench = {

@@ -29,20 +29,31 @@ export function findAlike(
   const paid = transfers.filter(
     ({ log, from }) => from === wallet && chain.tokens.has(log.address) && isSomething(log.data),
   );
-  const genuine = new Set<Hex>([
-    ...[wallet, ...paid.map(({ to }) => to)],
-    ...[...spenders.byAddress.keys(), ...chain.tokens.keys()],
-  ]);
+  const genuine = new Set<Hex>([wallet, ...paid.map(({ to }) => to)]);
+  const isGenuine = (address: Hex) =>
+    genuine.has(address) || spenders.byAddress.has(address) || chain.tokens.has(address);
   const used = transfers.flatMap(({ from, to }) => (from === wallet ? [to] : [from]));
-  const byPart = new Map([...used, ...genuine].map((address) => [shownPart(address), address]));
+  const ofWallet = new Map([...used, ...genuine].map((address) => [shownPart(address), address]));
+  const parts = [partsOf(chain.tokens), partsOf(spenders.byAddress), ofWallet];
   return new Map(
     suspects.flatMap((suspect) => {
-      const other = byPart.get(shownPart(suspect));
-      return other === undefined || other === suspect || genuine.has(suspect)
+      const part = shownPart(suspect);
+      const other = parts.flatMap((known) => known.get(part) ?? [])[0];
+      return other === undefined || other === suspect || isGenuine(suspect)
         ? []
         : [[suspect, other] as const];
     }),
   );
+}
+
+/** Lists are of thousands, and stay the same. */
+const knownParts = new WeakMap<ReadonlyMap<Hex, unknown>, ReadonlyMap<string, Hex>>();
+
+function partsOf(list: ReadonlyMap<Hex, unknown>): ReadonlyMap<string, Hex> {
+  const known =
+    knownParts.get(list) ?? new Map([...list.keys()].map((address) => [shownPart(address), address]));
+  knownParts.set(list, known);
+  return known;
 }
 
 function isSomething(data: Hex): boolean {
