@@ -264,28 +264,31 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
 
 type Permitted = { readonly rawAllowance: string; readonly expiresAt: string };
 
-/** The allowances of both spenders, of which one was never approved. */
+/** The allowances of both spenders, of which one was never approved, of each token directly and in Permit2. */
 function makeAllowances(
   chainId: number,
   listed: readonly StageToken[],
   { rawAllowance, expiresAt }: Permitted,
 ): readonly Json[] {
   const identity = { chain: SLUG, chainId: `eip155:${chainId}` };
-  const allowances = listed
-    .filter(({ allowance }) => allowance !== null)
-    .flatMap(({ contract, symbol }) => {
-      const allowed = symbol === "NIL" ? 0n : ALLOWED;
-      const pair = { ...identity, kind: "erc20-allowance", contract, expiresAt: null };
-      return [
-        { ...pair, spender: SPENDER, rawAllowance: allowed.toString() },
-        { ...pair, spender: UNAPPROVED, rawAllowance: "0" },
-      ];
-    });
-  const inPermit2 = { ...identity, kind: "permit2-allowance", contract: USDC };
+  const tokens = listed.filter(({ allowance }) => allowance !== null);
+  const allowances = tokens.flatMap(({ contract, symbol }) => {
+    const allowed = symbol === "NIL" ? 0n : ALLOWED;
+    const pair = { ...identity, kind: "erc20-allowance", contract, expiresAt: null };
+    return [
+      { ...pair, spender: SPENDER, rawAllowance: allowed.toString() },
+      { ...pair, spender: UNAPPROVED, rawAllowance: "0" },
+    ];
+  });
+  const inPermit2 = { ...identity, kind: "permit2-allowance", rawAllowance: "0", expiresAt: null };
+  const others = tokens.filter(({ contract }) => contract !== USDC);
   return [
     ...allowances,
-    { ...inPermit2, spender: SPENDER, rawAllowance, expiresAt },
-    { ...inPermit2, spender: UNAPPROVED, rawAllowance: "0", expiresAt: null },
+    { ...inPermit2, contract: USDC, spender: SPENDER, rawAllowance, expiresAt },
+    { ...inPermit2, contract: USDC, spender: UNAPPROVED },
+    ...[SPENDER, UNAPPROVED].flatMap((spender) =>
+      others.map(({ contract }) => ({ ...inPermit2, contract, spender })),
+    ),
   ];
 }
 

@@ -177,13 +177,17 @@ function readExposure(report: JsonObject, wallet: Hex): Parts {
   const asked = hasAsked
     ? entriesOf(report, "allowances").map(({ entry, path }) => readAllowance(entry, path))
     : null;
-  requireOnce((asked ?? []).filter(({ kind }) => kind !== null));
+  requireOnce((asked ?? []).map((field) => ({ ...field, kind: field.way })));
+  requireBothWays(asked ?? []);
   requireAgreement(asked ?? [], fields);
   return { kind: "exposure", chains, blocks, fields: [...fields, ...(asked ?? [])], asked, otherUsd: 0n };
 }
 
+/** `way` is also that of an allowance that could not be read. */
+type AskedField = Field & { readonly way: ClaimKind };
+
 /** An allowance that the request asks for by its spender: zero is stated, too. */
-function readAllowance(entry: JsonObject, path: string): Field {
+function readAllowance(entry: JsonObject, path: string): AskedField {
   const kind = PERMISSION_CLAIMS.get(memberOf(entry, "kind"));
   if (kind === undefined) throw new Rejection(`${path}/kind is malformed.`);
   const raw = memberOf(entry, "rawAllowance");
@@ -197,7 +201,20 @@ function readAllowance(entry: JsonObject, path: string): Field {
     contract: requireHex(memberOf(entry, "contract"), `${path}/contract`, ADDRESS),
     spender: requireHex(memberOf(entry, "spender"), `${path}/spender`, ADDRESS),
     kind: value === null ? null : kind,
+    way: kind,
   };
+}
+
+/** A spender without an allowance of the token may still take it by Permit2: no row of zero stands alone. */
+function requireBothWays(asked: readonly AskedField[]): void {
+  const waysOf = new Map<string, Set<ClaimKind>>();
+  const pairOf = ({ chainId, contract, spender }: Field) => [chainId, contract, spender].join(" ");
+  for (const field of asked) {
+    waysOf.set(pairOf(field), (waysOf.get(pairOf(field)) ?? new Set()).add(field.way));
+  }
+  const lone = asked.find((field) => field.spender !== PERMIT2 && waysOf.get(pairOf(field))?.size !== 2);
+  if (lone === undefined) return;
+  throw new Rejection(`${lone.path} does not stand with what its spender may take directly and in Permit2.`);
 }
 
 /** With two layouts of one token, a service could show both of two amounts. */

@@ -325,8 +325,8 @@ describe("allowances of spenders that a request names", () => {
       const row = rows.find(({ path }) => path === `/allowances/${index}/rawAllowance`);
       return [spender === UNAPPROVED ? "0" : rawAllowance, row?.value, row?.status];
     });
-    // The allowances of each token, and those in Permit2.
-    expect(statuses).toHaveLength(12);
+    // Two spenders may take each of five tokens directly and in Permit2.
+    expect(statuses).toHaveLength(20);
     expect(statuses).toEqual(statuses.map(([raw]) => [raw, raw, "proven"]));
     expect(wrongOf(await checkFor(exposure))).toEqual([]);
   });
@@ -372,6 +372,22 @@ describe("allowances of spenders that a request names", () => {
       exposure,
     );
     expect(wrongOf(await check(lie))).toEqual([expect.stringContaining("contradicts /permissions/1")]);
+  });
+
+  it.each([
+    ["leave out one in Permit2", (rows: Json[]) => rows.pop()],
+    ["leave out all in Permit2", (rows: Json[]) => rows.splice(10)],
+    [
+      "state a direct one, unknown this time, in place of one in Permit2",
+      (rows: Json[]) => Object.assign(rows.at(-1) ?? {}, { kind: "erc20-allowance", rawAllowance: null }),
+    ],
+  ])("a response is wrong without proofs, too, whose allowances %s", async (_, change) => {
+    const { proofs: _proofs, ...exposure } = await stage.exposure();
+    expect(wrongOf(await checkFor(exposure))).toEqual([]);
+    change(exposure.allowances as Json[]);
+    expect(wrongOf(await checkFor(exposure))).toEqual([
+      expect.stringMatching(/in Permit2|in the response twice/),
+    ]);
   });
 
   it("a response is wrong whose request was for other spenders", async () => {
