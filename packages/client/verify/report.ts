@@ -33,7 +33,7 @@ export type Field = {
   readonly tokenId: bigint | null;
   /** Null for a kind of account. */
   readonly value: bigint | null;
-  /** The amount with the decimals and the symbol that the response states. */
+  /** The amount with the decimals and the symbol that the response states, and of an allowance its spender. */
   readonly stated: string | null;
   /** The end of an allowance in Permit2, as the response writes it. */
   readonly expiresAt: string | null;
@@ -193,15 +193,15 @@ function readAllowance(entry: JsonObject, path: string): AskedField {
   const raw = memberOf(entry, "rawAllowance");
   const value = raw === null ? null : requireUint(raw, `${path}/rawAllowance`);
   const expiresAt = readExpiry(entry, path);
+  const contract = requireHex(memberOf(entry, "contract"), `${path}/contract`, ADDRESS);
+  const spender = requireHex(memberOf(entry, "spender"), `${path}/spender`, ADDRESS);
   if (expiresAt !== null && (kind !== "permit2" || value === null || value === 0n)) {
     throw new Rejection(`${path}/expiresAt is of no allowance.`);
   }
   return {
     ...{ ...NO_FIELD, ...chainOf(entry, path), path: `${path}/rawAllowance`, value, expiresAt },
-    contract: requireHex(memberOf(entry, "contract"), `${path}/contract`, ADDRESS),
-    spender: requireHex(memberOf(entry, "spender"), `${path}/spender`, ADDRESS),
-    kind: value === null ? null : kind,
-    way: kind,
+    ...{ contract, spender, kind: value === null ? null : kind, way: kind },
+    stated: value === null ? null : `${value} units of ${contract} to ${spender}`,
   };
 }
 
@@ -263,7 +263,8 @@ function readPermission(permission: JsonObject, path: string): readonly Field[] 
   }
   if (kind !== null && allowance === null) throw new Rejection(`${path}/rawAllowance is missing.`);
   const first: Field = {
-    ...{ ...common, path: `${path}/kind`, stated: null, ...allowance, spender, kind, usd },
+    ...{ ...common, path: `${path}/kind`, ...allowance, spender, kind, usd },
+    stated: allowance && `${allowance.stated} to ${spender}`,
     expiresAt: readExpiry(permission, path),
   };
   return kind === null || balance === null ? [first] : [first, { ...common, ...balance, kind: "erc20" }];

@@ -18,7 +18,7 @@ export type VerificationRow = {
   readonly path: string;
   /** The subject of the proof: the raw amount, or the kind of account. */
   readonly value: string | null;
-  /** The same as the service writes it, with decimals and a symbol that no proof covers. */
+  /** The same as the service writes it, with decimals and a symbol that no proof covers, and of an allowance its spender. */
   readonly stated: string | null;
   readonly status: RowStatus;
   readonly conditions: readonly Condition[];

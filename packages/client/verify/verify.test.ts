@@ -328,6 +328,9 @@ describe("allowances of spenders that a request names", () => {
     // Two spenders may take each of five tokens directly and in Permit2.
     expect(statuses).toHaveLength(20);
     expect(statuses).toEqual(statuses.map(([raw]) => [raw, raw, "proven"]));
+    const shown = rows.find(({ path }) => path === "/allowances/1/rawAllowance")?.stated;
+    expect(shown).toBe(`0 units of ${(exposure.allowances as Json[])[1]?.contract} to ${UNAPPROVED}`);
+    expect(rows.find(({ path }) => path === "/permissions/0/rawAllowance")?.stated).toMatch(` to ${SPENDER}`);
     expect(wrongOf(await checkFor(exposure))).toEqual([]);
   });
 
