@@ -146,3 +146,15 @@ describe("a drainer is never allowed", () => {
     expect(simulation.verdict).toBe(verdict);
   });
 });
+
+it("doubts a swap by a known router that no node confirms", async () => {
+  const node = await stage.node((calls) =>
+    calls.some(({ method }) => method === "debug_traceCall")
+      ? { kind: "error", code: -32601, message: "the method debug_traceCall does not exist" }
+      : null,
+  );
+  const calls = await swapAt(DETECTS["the sender has code"], numberedAddress(0xe712));
+  const simulation = await simulate(calls, node);
+  expect(simulation.crossCheck).toEqual({ method: null, agrees: null });
+  expect(codesOf(simulation)).toContain("not-cross-checked");
+});

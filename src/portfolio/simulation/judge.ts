@@ -228,14 +228,24 @@ function sumUnits(context: EffectContext, changes: readonly RawChange[]): bigint
 
 function judgeCompleteness(evidence: Evidence): Reasons {
   const { agrees, isPartial, effects, calls } = evidence;
-  const unchecked =
-    agrees === null && calls.some(({ to }) => !isKnown(evidence, to) && hasCode(evidence, to));
+  const unchecked = agrees === null && calls.some((call) => runsOtherCode(evidence, call));
   return [
     ...(agrees === false ? [createReason("override-detected")] : []),
     ...(unchecked ? [createReason("not-cross-checked")] : []),
     ...(isPartial ? [createReason("not-simulated")] : []),
     ...effects.lost.map(({ token }) => createReason("not-simulated", { contract: token })),
   ];
+}
+
+// Their functions run code that their own lists name; routers and marketplaces run what a caller chooses.
+const SELF_CONTAINED: ReadonlySet<string> = new Set(["lending-pool", "permit2", "staking", "vault"]);
+
+/** Code that nothing vouches for may run, and may recognize a simulation. */
+function runsOtherCode(evidence: Evidence, call: WalletCall): boolean {
+  if (!hasCode(evidence, call.to) || (isToken(evidence, call.to) && findFunction(call) !== null))
+    return false;
+  const spender = evidence.context.spenders.byAddress.get(call.to);
+  return !isKnown(evidence, call.to) || (spender !== undefined && !SELF_CONTAINED.has(spender.kind));
 }
 
 function hasCode({ targets }: Evidence, address: Hex): boolean {
