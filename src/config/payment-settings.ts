@@ -29,7 +29,11 @@ export const paywallSettings = {
     usdAmount,
     "Price of one difference of two snapshots; unless set, that of a snapshot.",
   ),
-  simulatePriceUsd: setting("SIMULATE_PRICE_USD", usdAmount, "0.003", "Price of one simulation."),
+  simulatePriceUsd: optionalSetting(
+    "SIMULATE_PRICE_USD",
+    usdAmount,
+    "Price of one simulation; unless set, 0.003, or that of a snapshot if the token has fewer decimals.",
+  ),
   priceUsdPerChain: optionalSetting(
     "PRICE_USD_PER_CHAIN",
     usdAmount,

@@ -9,6 +9,7 @@ import type {
 } from "../../config/payment-settings.ts";
 import type { portfolioSettings } from "../../config/portfolio-settings.ts";
 import type { Config } from "../../config/read-config.ts";
+import { formatDecimal } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
 import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
@@ -154,13 +155,17 @@ function readPrices(
   { price, body }: PaidRouteDeclaration,
   decimals: number,
 ): Pick<PaymentOffer, "amount" | "summaryAmount"> {
-  const own = config[price.key];
+  const own = config[price.key] ?? readUsualPrice(price, decimals);
   const variable = own === null ? "PORTFOLIO_PRICE_USD" : price.variable;
   const amount = readAmount(own ?? config.portfolioPriceUsd, decimals, variable);
   if (config.priceUsdSummary === null || body) return { amount };
   const summaryAmount = readAmount(config.priceUsdSummary, decimals, "PRICE_USD_SUMMARY");
   if (summaryAmount <= amount) return { amount, summaryAmount };
   throw new Fault("CONFIG_INVALID", `PRICE_USD_SUMMARY must be at most ${variable}.`);
+}
+
+function readUsualPrice({ usual }: PaidRouteDeclaration["price"], decimals: number): string | null {
+  return usual !== undefined && usual.scale <= decimals ? formatDecimal(usual) : null;
 }
 
 /** In the token's smallest units; 0 if further chains cost nothing. */

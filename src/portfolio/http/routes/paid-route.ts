@@ -3,6 +3,7 @@
 import type { paywallSettings } from "../../../config/payment-settings.ts";
 import type { Config } from "../../../config/read-config.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { Decimal } from "../../../lib/decimal.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import type { ParameterValues, Query } from "../../../schema/parameter.ts";
@@ -86,8 +87,8 @@ export type PaidRouteDeclaration = {
   readonly description: string;
   /** As directories show them; at most five. */
   readonly tags: readonly string[];
-  /** The setting of its price; if that is not set, it costs what a snapshot costs. */
-  readonly price: { readonly key: PriceKey; readonly variable: string };
+  /** The setting of its price; if that is not set, the usual one if the token can express it, else what a snapshot costs. */
+  readonly price: { readonly key: PriceKey; readonly variable: string; readonly usual?: Decimal };
   /** Present if the route is a POST. */
   readonly body?: RequestForm;
   /** The query for a service of these chains. */

@@ -41,7 +41,7 @@ export const simulateRoute: PaidRouteDeclaration = {
   description:
     "Runs up to ten transactions of a wallet in order on the state of one block, and says what they change: balances of all that is touched, what others may take afterwards, who receives, fee and dollars. Or reads an EIP-712 message to sign: what others could take with the signature, and until when. With a verdict (allow, caution or block) and the reasons for it. What is unknown is never allowed.",
   tags: ["wallet", "security", "simulation", "transactions", "evm"],
-  price: { key: "simulatePriceUsd", variable: "SIMULATE_PRICE_USD" },
+  price: { key: "simulatePriceUsd", variable: "SIMULATE_PRICE_USD", usual: { units: 3n, scale: 3 } },
   body: { schema: simulationRequestSchema, example: EXAMPLE_REQUEST, bytesMax: BODY_BYTES_MAX },
   createQuery: createSimulateQuery,
   exampleQuery: {},
