@@ -50,6 +50,7 @@ describe(".env.example", () => {
     const {
       exposurePriceUsd,
       diffPriceUsd,
+      simulatePriceUsd,
       priceUsdPerChain,
       priceUsdSummary,
       proofPriceUsd,
@@ -70,7 +71,15 @@ describe(".env.example", () => {
     const portfolio = {
       ...{ apiPriceUsd, apiProofPriceUsd, mppKey },
       portfolioPublicUrl,
-      ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, proofPriceUsd, goldRushApiKey },
+      ...{
+        exposurePriceUsd,
+        diffPriceUsd,
+        simulatePriceUsd,
+        priceUsdPerChain,
+        priceUsdSummary,
+        proofPriceUsd,
+        goldRushApiKey,
+      },
       alchemyApiKey,
       portfolioTokenLists,
       payTo,
