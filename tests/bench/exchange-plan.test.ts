@@ -11,7 +11,8 @@ import {
   replayExchanges,
 } from "../../bench/portfolio/exchange-plan.ts";
 
-const DELAY_MS = 30;
+// Longer than requests of one moment begin apart from each other on a busy machine.
+const DELAY_MS = 120;
 
 /** Every request that reached the real node. */
 const reached: string[] = [];
