@@ -54,13 +54,19 @@ async function openReads({ chainIds = CHAIN_IDS.slice(0, 1), tokens = TOKENS, is
       return { node, read: { ...market, chainId, url, rpc } };
     }),
   );
-  const { snapshot, diff } = createPaidReads({ nodes: opened.map(({ read }) => read), tokens });
+  const { snapshot, exposure, diff } = createPaidReads({ nodes: opened.map(({ read }) => read), tokens });
   const takeRoundTrips = () => opened.map(({ node }) => node.takeRoundTrips());
   return {
     /** Takes a snapshot; returns the round trips of each chain. */
     async takeSnapshot(): Promise<Chains> {
       const { tokens: found } = await snapshot();
       expect(found.length).toBeGreaterThanOrEqual(market.held.length);
+      return takeRoundTrips();
+    },
+    /** The same for what can be taken from the wallet, which has approved nothing. */
+    async takeExposure(): Promise<Chains> {
+      const { permissions } = await exposure();
+      expect(permissions).toEqual([]);
       return takeRoundTrips();
     },
     /** The same for the difference between the newest two blocks, whose numbers take a request and a round trip each. */
@@ -141,6 +147,18 @@ it("takes at most sixteen requests in seven round trips for a difference between
   const chains = await takeBestSnapshot(async () => (await openReads({})).takeDiff());
   expect(chains.flat().length).toBeLessThanOrEqual(7);
   expect(countRequests(chains)).toBeLessThanOrEqual(16);
+});
+
+const LATEST_ROUND_DATA = "feaf968c";
+
+it("takes at most six requests in four round trips for an exposure, without senders and prices", async () => {
+  const chains = await takeBestSnapshot(async () => (await openReads({})).takeExposure());
+  expect(chains.flat().length).toBeLessThanOrEqual(4);
+  expect(countRequests(chains)).toBeLessThanOrEqual(6);
+  const calls = chains.flat(3);
+  expect(calls.filter(({ method }) => method === "eth_getTransactionByHash")).toEqual([]);
+  expect(JSON.stringify(calls)).not.toContain(LATEST_ROUND_DATA);
+  expect(JSON.stringify((await takeFirstSnapshot({})).flat(3))).toContain(LATEST_ROUND_DATA);
 });
 
 it("asks for positions and prices while the node still searches transactions", async () => {
