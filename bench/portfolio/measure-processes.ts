@@ -60,8 +60,8 @@ const AT_ONCE = { quick: [1, 2], usual: [1, 8, 64], full: [1, 8, 64] };
 const ROUNDS = { quick: 1, usual: 3, full: 3 };
 const MS_PER_CELL = { quick: 20, usual: 2_000, full: 6_000 };
 // With less the compiler is still at work.
-const WARM_MS = { quick: 20, usual: 3_000, full: 3_000 };
-const WARM_CONNECTIONS = 4;
+const WARM_MS = { quick: 20, usual: 10_000, full: 20_000 };
+const WARM_CONNECTIONS = 8;
 const WARM_ATTEMPTS = 5;
 // Longer than the service lets a request take: 64 snapshots at once on one core are slow.
 const SILENCE_MS_MAX = 40_000;

@@ -29,7 +29,8 @@ import type { RequestsReport, RequestsTask } from "./requests-child.ts";
 const TOKENS = { quick: 10, usual: 1_000, full: 1_000 };
 const CONNECTIONS = { quick: 2, usual: 16, full: 16 };
 const LOAD_MS = { quick: 50, usual: 8_000, full: 20_000 };
-const WARM_MS = { quick: 20, usual: 5_000, full: 5_000 };
+// After five seconds a quarter of the processor time was still that of the compiler.
+const WARM_MS = { quick: 20, usual: 20_000, full: 30_000 };
 
 export async function measureProfile(
   options: BenchOptions,

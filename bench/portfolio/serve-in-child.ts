@@ -3,6 +3,7 @@
 import { Registry } from "prom-client";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import { delayOptimization } from "../../src/indexer/optimization.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
@@ -22,6 +23,7 @@ type Served = Pick<
 };
 
 export async function servePortfolioInChild({ rpc, book, onClose, ...service }: Served): Promise<void> {
+  delayOptimization();
   const server = createHttpServer({
     ...NO_LIMITS,
     log: benchLog,

@@ -21,6 +21,7 @@ import {
 } from "../../config/service-settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
+import { delayOptimization } from "../../indexer/optimization.ts";
 import { Fault } from "../../lib/fault.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
@@ -64,6 +65,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   // Report configuration errors before anything starts.
   checkPaywallConfig(config);
   assertPublicUrl(config);
+  delayOptimization();
   const signingKeys = readSigningKeys(config);
   const onCall = createRpcMetrics(registry);
   const provider = openProvider(config, onCall);
