@@ -19,6 +19,7 @@ function compare(run: Partial<PreviewRun>, token: Hex | null, change: bigint) {
   const full: PreviewRun = { success: true, gasUsed: 21_000n, logs: [], payments: [], isCut: false, ...run };
   const preview = { method: "eth_simulateV1", runs: [full], exactCount: 1 } as const;
   return crossCheck(preview, {
+    realistic: null,
     wallet: WALLET,
     outcomes: [{ success: true, gasGiven: 1n, gasUsed: 1n, returnData: "0x" }],
     changes:
@@ -52,7 +53,7 @@ describe("a simulation", () => {
   });
 
   it("is not confirmed without a run", () => {
-    const measured = { wallet: WALLET, outcomes: [], changes: [], isListed: () => true };
+    const measured = { realistic: null, wallet: WALLET, outcomes: [], changes: [], isListed: () => true };
     expect(crossCheck(null, measured).agrees).toBeNull();
   });
 });

@@ -18,6 +18,8 @@ type CrossCheck = {
 };
 
 type Measured = {
+  /** The first transaction as a wallet sends it, if it could be run. */
+  readonly realistic: PreviewRun | null;
   readonly wallet: Hex;
   readonly outcomes: readonly SimulatedOutcome[];
   readonly changes: readonly RawChange[];
@@ -32,6 +34,11 @@ export function crossCheck(preview: Preview | null, measured: Measured): CrossCh
   const differs = runs.findIndex(({ success }, index) => success !== outcomes[index]?.success);
   if (differs >= 0) {
     const warning = "A run without the simulator at the wallet's address ended differently.";
+    return { agrees: false, reasons: [], warnings: [warning] };
+  }
+  const [first] = runs;
+  if (first && measured.realistic?.success && !movesAlike(wallet, first, measured.realistic)) {
+    const warning = "A run at a real gas price, with as much gas as wallets send, moved other amounts.";
     return { agrees: false, reasons: [], warnings: [warning] };
   }
   // Later transactions start from a state that the first run did not have, so that sums mean nothing.
@@ -56,6 +63,21 @@ export function crossCheck(preview: Preview | null, measured: Measured): CrossCh
     ? ["A run without the simulator at the wallet's address moved other amounts."]
     : [];
   return { agrees: !isHidden, reasons, warnings };
+}
+
+/** Both runs are of one state, so that they differ only by what code makes of gas and its price. */
+function movesAlike(wallet: Hex, one: PreviewRun, other: PreviewRun): boolean {
+  const sumsOf = (run: PreviewRun) =>
+    [null, ...new Set([...listMoved(wallet, [one]), ...listMoved(wallet, [other])])].map((token) =>
+      token === null ? sumPayments(wallet, [run]) : sumMoves(wallet, token, run),
+    );
+  const [sums, others] = [sumsOf(one), sumsOf(other)];
+  return sums.every((sum, index) => sum === others[index]);
+}
+
+function sumMoves(wallet: Hex, token: Hex, { logs }: PreviewRun): bigint {
+  const moves = logs.filter(({ address }) => address === token).map((log) => findMove(wallet, log) ?? 0n);
+  return moves.reduce((sum, amount) => sum + amount, 0n);
 }
 
 function sumPayments(wallet: Hex, runs: readonly PreviewRun[]): bigint {

@@ -79,6 +79,16 @@ const DRAINERS: readonly Drainer[] = [
     ...({ reason: "override-detected", verdict: "block" } as const),
   },
   {
+    name: "a swap that pays only while gas costs nothing",
+    calls: () => swapAt(DETECTS["gas costs nothing"], numberedAddress(0xe713)),
+    ...({ reason: "override-detected", verdict: "block" } as const),
+  },
+  {
+    name: "a swap that pays only with more gas than a wallet sends",
+    calls: () => swapAt(DETECTS["more gas than a wallet sends"], numberedAddress(0xe714)),
+    ...({ reason: "override-detected", verdict: "block" } as const),
+  },
+  {
     name: "a flood of logs before what it does",
     calls: async () => {
       const flood = numberedAddress(0xf100d);

@@ -104,13 +104,29 @@ function toPayment({ topics: [event, from, to], data }: CallLog): readonly Nativ
 export function traceCall(
   { wallet, block }: Omit<PreviewOptions, "calls">,
   call: WalletCall,
+  terms: { readonly gas?: Hex; readonly gasPrice?: Hex } = {},
 ): RpcCall<PreviewRun> {
   const options = { tracer: "callTracer", tracerConfig: { withLog: true } };
   return {
     method: "debug_traceCall",
-    params: [toParameters(wallet, call), toQuantity(block), options],
+    params: [{ ...toParameters(wallet, call), ...terms }, toQuantity(block), options],
     parse: (result) => readTrace(readObject(result, "the trace")),
   };
+}
+
+// Wallets add about half to what they estimate, so that calls have gas left at any depth.
+const SPARE_GAS = 50_000n;
+
+/** The first transaction as a wallet sends it: at a gas price, and with little more gas than it needs. */
+export function realisticCall(
+  options: Omit<PreviewOptions, "calls"> & { readonly gasPrice: bigint },
+  call: WalletCall,
+  { gasUsed }: PreviewRun,
+): RpcCall<PreviewRun> {
+  const gas = (gasUsed * 3n) / 2n + SPARE_GAS;
+  const limit = gas < TRANSACTION_GAS_MAX ? gas : BigInt(TRANSACTION_GAS_MAX);
+  const price: Hex = `0x${options.gasPrice.toString(16)}`;
+  return traceCall(options, call, { gas: `0x${limit.toString(16)}`, gasPrice: price });
 }
 
 /** A frame that failed, and all below it, changed nothing. */

@@ -8,7 +8,7 @@ import { batchGroups, type PinnedRpc, type RpcCall, type RpcResult } from "../..
 import type { Hex } from "../../lib/hex.ts";
 import { findDelegate, IMPLEMENTATION_SLOT, toStoredAddress } from "../account/kind.ts";
 import type { ChainConfig, PinnedBlock } from "../types.ts";
-import { type Preview, simulateCall, traceCall } from "./preview.ts";
+import { type Preview, type PreviewRun, realisticCall, simulateCall, traceCall } from "./preview.ts";
 import type { TransactionsQuery } from "./request.ts";
 import { callResales, judgeResales, listResales, type ResaleFindings, watchResales } from "./resale.ts";
 import { type SimulatorResult, simulatorCall } from "./run-simulator.ts";
@@ -28,6 +28,8 @@ export type NodeRun = {
   readonly ownCode: Hex;
   readonly targets: readonly Target[];
   readonly preview: Preview | null;
+  /** The first transaction at a real gas price; null if the node did not run it, or the wallet cannot pay for it. */
+  readonly realistic: PreviewRun | null;
   readonly watched: WatchList;
   readonly result: SimulatorResult;
   readonly resale: ResaleFindings;
@@ -71,13 +73,14 @@ export async function runOnNode(
     watched: { accounts: [], views: resaleViews },
   });
   const others = listOthers(wallet, watched);
-  const [[simulated], [resold], [header], codes] = await batchGroups(
+  const [[simulated], [resold], [header], codes, [realistic]] = await batchGroups(
     node,
     [
       [run],
       resales.length === 0 ? [] : [again],
       [canonicalHeaderCall(block.number, block.hash)],
       others.map((each) => codeCall(each, block.number)),
+      listRealistic(query, block, stage),
     ],
     { signal },
   );
@@ -94,7 +97,24 @@ export async function runOnNode(
     tried === null
       ? { unsellable: resales.map(({ token }) => token), taxed: [] }
       : judgeResales(resales, calls.length, result, tried);
-  return { ...stage, watched, result, resale, codes: new Map([...read, ...known]) };
+  return {
+    ...stage,
+    realistic: resultOf(realistic),
+    watched,
+    result,
+    resale,
+    codes: new Map([...read, ...known]),
+  };
+}
+
+// Any price will do: code can tell a simulation by one of zero.
+const TIP = 1n;
+
+function listRealistic({ wallet, calls }: TransactionsQuery, { number }: PinnedBlock, stage: Stage) {
+  const [[call], [run]] = [calls, stage.preview?.runs ?? []];
+  if (call === undefined || run == null || stage.baseFee === null || stage.preview?.exactCount === 0)
+    return [];
+  return [realisticCall({ wallet, block: number, gasPrice: stage.baseFee + TIP }, call, run)];
 }
 
 /** Accounts and spenders that the simulation may name. */

@@ -63,6 +63,7 @@ async function describeRun(services: SimulationServices, ran: Ran, signal: Abort
   const effects = readEffects(wallet, run.watched, run.result);
   const { context, warnings } = await readContext(services, ran, effects, signal);
   const checked = crossCheck(run.preview, {
+    realistic: run.realistic,
     wallet,
     outcomes: run.result.outcomes,
     changes: effects.changes,

@@ -107,7 +107,6 @@ export function drainCode(token: Hex, thief: Hex, amount: bigint, detects: boole
 export const DETECTS = {
   "the sender has code": "0x323b",
   "gas costs nothing": "0x3a15",
-  "the base fee is zero": "0x4815",
   "more gas than a wallet sends": "0x621e84805a11",
 } as const;
 
