@@ -202,7 +202,7 @@ describe("wallet --proof 1", () => {
     const { code, out } = await payer.run(["wallet", WALLET, "--proof", "1"]);
     expect([code, out.split("\n").find((line) => line.startsWith("Proven"))]).toEqual([
       0,
-      "Proven: $0 of $7750.25. The proofs are in the output of --json.",
+      "Proven: $0 of $7750.25. The proofs are in what --json prints and --save writes, for sextant verify.",
     ]);
     const json = await payer.run(["wallet", WALLET, "--proof", "1", "--json"]);
     expect(JSON.parse(json.out).proofs.chains).toMatchObject([

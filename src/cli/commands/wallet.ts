@@ -136,7 +136,10 @@ function formatProofs(data: unknown): readonly string[] {
   const [proven, total] = [coverage.provenUsd, coverage.totalUsd].map(
     (usd) => `$${toPlainText(String(usd))}`,
   );
-  return ["", `Proven: ${proven} of ${total}. The proofs are in the output of --json.`];
+  return [
+    "",
+    `Proven: ${proven} of ${total}. The proofs are in what --json prints and --save writes, for sextant verify.`,
+  ];
 }
 
 /** Always shows what was paid for: a form that this version does not know is shown by its fields. */
