@@ -89,6 +89,11 @@ const DRAINERS: readonly Drainer[] = [
     ...({ reason: "override-detected", verdict: "block" } as const),
   },
   {
+    name: "ether for an address without a key",
+    calls: () => [{ to: numberedAddress(0xdead), value: 1n }],
+    ...({ reason: "nothing-in-return", verdict: "caution" } as const),
+  },
+  {
     name: "a flood of logs before what it does",
     calls: async () => {
       const flood = numberedAddress(0xf100d);

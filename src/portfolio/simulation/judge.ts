@@ -149,10 +149,13 @@ function isMeantFor({ spenders }: EffectContext, kind: RawPermission["kind"], sp
   return meant[kind].includes(spender);
 }
 
+// Zero, precompiles, and what coins are burned at: no key signs for them.
+const KEYLESS = /^0x0{36}/;
+
 /** A contract of our lists takes payments by its own functions only: what it is sent stays there, or is anyone's. */
 function isPlainPayment(evidence: Evidence, call: WalletCall): boolean {
   const receiver = call.data === "0x" ? call.to : readReceiver(call);
-  return receiver !== null && !isKnown(evidence, receiver);
+  return receiver !== null && !isKnown(evidence, receiver) && !KEYLESS.test(receiver);
 }
 
 // The rest would hardly pay for a transaction.

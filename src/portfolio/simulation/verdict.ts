@@ -44,7 +44,7 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
   },
   "nothing-in-return": {
     severity: "caution",
-    text: "Something leaves the wallet by a call that is not a transfer, and nothing comes in.",
+    text: "Something leaves the wallet for nothing: by a call that is not a transfer, or to where it is lost.",
   },
   "token-keeps-part": {
     severity: "caution",
