@@ -565,9 +565,9 @@ it("allows no change of an allowed message that it does not understand, and neve
           writeType(original.types, original.primaryType),
         );
         expect(typed.domainSeparator).toBe(original.domainSeparator);
-        expect(content?.permissions.every((each) => each.amount === 0n || each.spender === router)).toBe(
-          true,
-        );
+        expect(
+          content?.permissions.every((each) => each.amount === 0n || [router, pool].includes(each.spender)),
+        ).toBe(true);
         expect(
           content?.transfers.every(({ by, to }) => [router, wallet].some((known) => known === (by ?? to))),
         ).toBe(true);
