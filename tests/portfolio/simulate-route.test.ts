@@ -55,6 +55,14 @@ describe("POST /simulate", () => {
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
   });
 
+  it("names its price also to a crawler, which sends nothing", async () => {
+    for (const init of [{ method: "POST" }, { method: "POST", body: "" }]) {
+      const response = await fetch(`${service.url}/simulate`, init);
+      const terms = decodeBase64Header<PaymentRequired>(response, "payment-required");
+      expect([response.status, terms.accepts[0]?.amount]).toEqual([402, "3000"]);
+    }
+  });
+
   it("needs at most four requests to a node, prices included, and is a tool", async () => {
     const free = await stage.serve({ bypass: true });
     const url = `${free.url}/simulate`;

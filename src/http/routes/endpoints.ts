@@ -1,6 +1,6 @@
 // Registers endpoints as routes: parses parameters and a strict JSON body, calls the endpoint, sends its response.
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
@@ -67,7 +67,10 @@ export function addEndpointRoutes(
         bodyLimit: bodyBytesMaxOf(endpoint),
         // Before the body is read: a client with the wrong content type need not send all of it.
         onRequest: async (request) => {
-          if (validateBody !== null) requireJson(request.headers["content-type"]);
+          // A handler before the body, such as that of the terms of a paid route, responds to a request without one.
+          const needsJson =
+            validateBody !== null && (endpoint.preHandler === undefined || sendsBody(request));
+          if (needsJson) requireJson(request.headers["content-type"]);
         },
         handler: async (request, reply) => {
           const response = await respond(app, each, request);
@@ -99,6 +102,11 @@ async function respond(
       ? endpoint.handle(input)
       : withMinBlock(waiters, { request, minBlock }, () => endpoint.handle(input));
   return withRequestTimeout(app, work, late);
+}
+
+export function sendsBody({ headers }: Pick<FastifyRequest, "headers">): boolean {
+  const { "content-length": length = "0", "transfer-encoding": encoding } = headers;
+  return length !== "0" || encoding !== undefined;
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;

@@ -1,6 +1,7 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
 import { SIGN_IN } from "@sextant/client/payments/sign-in-message";
 import type { HtmlPage } from "../../http/pages/document.ts";
+import { sendsBody } from "../../http/routes/endpoints.ts";
 import { Fault } from "../../lib/fault.ts";
 import { readCredential } from "../../payments/mpp/credential.ts";
 import type { PaidRequest, PaidResource } from "../../payments/paywall/offer.ts";
@@ -228,7 +229,7 @@ function renderOnce(render: PageRenderer | null): PageRenderer | null {
   };
 }
 
-/** A request without payment and parameters: browsers get the page, other clients the terms. */
+/** A request without payment, parameters and body: browsers get the page, other clients the terms. */
 function respondUnpaid(
   sold: SoldRoute,
   route: PaidRoute,
@@ -236,8 +237,8 @@ function respondUnpaid(
 ): EndpointResponse | null {
   if (readPayment(sold, head) !== null) return null;
   const page = respondWithPage(renderer, head);
-  // A request with a body has no terms before it is read.
-  if (page === null && (head.query !== "" || route.method === "POST")) return null;
+  // A body decides about the terms, and is not read yet.
+  if (page === null && (head.query !== "" || sendsBody(head))) return null;
   const resource = { method: route.method, path: route.path, query: {} };
   const terms = sold.sale.challenge(
     resource,
