@@ -13,7 +13,7 @@ import { pages } from "../src/explorer/pages.ts";
 import { findExamplePath } from "../tests/explorer/explorer-stage.ts";
 import { toDeployment } from "../tests/support/index/test-index.ts";
 import { type ApiExample, requestAllExamples } from "./api-examples/sample-requests.ts";
-import { withoutImprovements } from "./compare-responses/named-improvements.ts";
+import { withoutGrownHeader, withoutImprovements } from "./compare-responses/named-improvements.ts";
 import { checkOutVersion } from "./testing/checkout-version.ts";
 
 const HERE = fileURLToPath(new URL("..", import.meta.url));
@@ -266,7 +266,7 @@ async function send(url: string, method: string, target: string, body?: unknown)
     .replace(FOLD_VERSION, "FOLDS");
   // The hash of a body of which a part may differ, and its length in an encoding.
   if (masked !== text) for (const name of ["etag", "content-length"]) delete headers[name];
-  return { status: response.status, headers, body: masked };
+  return { status: response.status, headers: withoutGrownHeader(headers), body: masked };
 }
 
 /** The sentence of an error may be reworded. */

@@ -39,7 +39,34 @@ const NAMED_IMPROVEMENTS: readonly Improvement[] = [
     partOfWarning: /(?<= since block 0) \(about \d+ (?:minute|hour|day)s?\)/,
     reason: "From the first block on, nothing is missing, however long ago that was.",
   },
+  {
+    partOfWarning:
+      /\d+ (?=listed tokens returned no balance)|(?<=returned no balance .*) and \d+ more(?=\.)/g,
+    reason: "The lists have more tokens than those of earlier versions, and a local chain has none of them.",
+  },
+  { member: "partial", ofObjectsWith: "valueAtRiskUsd", reason: "Marks what is at risk only in part." },
+  { member: "spenderListVersion", reason: "The list of known spenders has grown." },
+  { partOfWarning: /(?<= spender of list )\d+ \([\d-]+\)/, reason: "The version of that list." },
+  {
+    partOfWarning: /(?<= for held tokens)(?:, stablecoins and positions| and stablecoins)/,
+    reason: "Exposures ask about positions, too.",
+  },
+  {
+    partOfWarning:
+      /\d+ (?=possible permissions could not be read)|(?<=possible permissions .*) and \d+ more(?=\.)/g,
+    reason: "More spenders are asked about, and a local chain has none of the tokens.",
+  },
 ];
+
+/** Names more headers than earlier versions did. */
+const GROWN_HEADER = "access-control-expose-headers";
+
+export function withoutGrownHeader(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const { [GROWN_HEADER]: _grown, ...others } = headers;
+  return others;
+}
 
 /** A pair of responses without what is named. */
 export function withoutImprovements(before: unknown, now: unknown): readonly [unknown, unknown] {

@@ -37,3 +37,19 @@ it("compares what stablecoins are worth if every position is vouched for", () =>
   const positions = [{ contract: "0x01", valueUsd: "1", selfReported: false }];
   expect(isEqual(before, { ...now, positions })).toBe(false);
 });
+
+it("compares what is at risk, whatever list of spenders and tokens a version has", () => {
+  const exposure = (version: string, count: number, valueAtRiskUsd: string) => ({
+    summary: {
+      valueAtRiskUsd,
+      spenderListVersion: version,
+      warnings: [
+        `Base: ${count} listed tokens returned no balance and are left out: 0x01, 0x02 and ${count - 2} more.`,
+        `Base: permissions are those of every known spender of list ${version} for held tokens.`,
+      ],
+    },
+  });
+  const later = exposure("7 (2026-11-18)", 12, "1");
+  expect(isEqual(exposure("3 (2026-11-16)", 10, "1"), later)).toBe(true);
+  expect(isEqual(exposure("3 (2026-11-16)", 10, "2"), later)).toBe(false);
+});
