@@ -3,7 +3,7 @@
 import { Registry } from "prom-client";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import { createHttpServer } from "../../src/http/server.ts";
-import { delayOptimization } from "../../src/indexer/optimization.ts";
+import { delayOptimization } from "../../src/lib/optimization.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";

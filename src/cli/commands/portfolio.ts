@@ -21,8 +21,8 @@ import {
 } from "../../config/service-settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
-import { delayOptimization } from "../../indexer/optimization.ts";
 import { Fault } from "../../lib/fault.ts";
+import { delayOptimization } from "../../lib/optimization.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
 import { countPaymentOutcomes } from "../../payments/watch-payments.ts";

@@ -4,7 +4,6 @@ import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { indexerSettings, splitRpcUrls } from "../../config/indexing-settings.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/service-settings.ts";
-import { delayOptimization } from "../../indexer/optimization.ts";
 import {
   createRebuildOptions,
   parseRereadRange,
@@ -14,6 +13,7 @@ import {
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
+import { delayOptimization } from "../../lib/optimization.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
 import { claimSchema } from "../../store/index/prepare.ts";
