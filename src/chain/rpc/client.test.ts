@@ -349,6 +349,23 @@ describe("a batch", () => {
     expect(Math.max(...later.map((calls) => calls.length))).toBeLessThanOrEqual(12);
   });
 
+  it("has its full size again ten minutes after a node failed at a whole one", async () => {
+    const failure = { kind: "error", code: -32603, message: "internal error" } as const;
+    let isFailing = true;
+    const only = await node((_, calls) => (isFailing && calls.length > 1 ? failure : null));
+    const { rpc, clock } = createTestRpc([only.url]);
+    expect(numbers(await rpc.batch(many))).toEqual(expected);
+    isFailing = false;
+    const counts: number[] = [];
+    for (const waitMs of [0, 590_000, 10_000]) {
+      await clock.sleep(waitMs);
+      const before = only.requests.length;
+      expect(numbers(await rpc.batch(many))).toEqual(expected);
+      counts.push(only.requests.length - before);
+    }
+    expect(counts).toEqual([25, 25, 1]);
+  });
+
   it("halves a batch when its response exceeds our limit", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url], { limits: { responseBytesMax: 4_000 } });

@@ -16,15 +16,27 @@ import {
 } from "./transport.ts";
 import type { CallObserver, RpcCall, RpcLimits, RpcResult, SendOptions } from "./types.ts";
 
-/** How many calls a provider accepts in one batch, learnt from its rejections. */
-class BatchSize {
-  #max: number;
+// A node that failed for a moment rejects as one does that takes no batches. One that never does costs a request more each time.
+const LEARNT_MS = 600_000;
 
-  constructor(initial: number) {
+/** How many calls a provider accepts in one batch, learnt from its rejections, for a while. */
+class BatchSize {
+  readonly #initial: number;
+  readonly #clock: Clock;
+  #max: number;
+  #untilMs = Number.POSITIVE_INFINITY;
+
+  constructor(initial: number, clock: Clock) {
+    this.#initial = initial;
+    this.#clock = clock;
     this.#max = initial;
   }
 
   get max(): number {
+    if (this.#clock.nowMs() >= this.#untilMs) {
+      this.#max = this.#initial;
+      this.#untilMs = Number.POSITIVE_INFINITY;
+    }
     return this.#max;
   }
 
@@ -33,6 +45,7 @@ class BatchSize {
     const next = sizeAfterRejection(error, size);
     if (next === null) return false;
     this.#max = Math.min(this.#max, next);
+    this.#untilMs = this.#clock.nowMs() + LEARNT_MS;
     return true;
   }
 }
@@ -80,7 +93,7 @@ export class RpcConnection {
   constructor(options: RpcConnectionOptions) {
     const { batchMax, inFlightMax, waitingMax } = options.limits;
     this.#options = options;
-    this.#batchSize = new BatchSize(batchMax);
+    this.#batchSize = new BatchSize(batchMax, options.clock);
     this.#limit = createConcurrencyLimit({ runningMax: inFlightMax, waitingMax });
   }
 
