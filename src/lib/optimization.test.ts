@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 
 it("sets no flag that this version of Node does not have", () => {
-  const call = `import("${new URL("optimization.ts", import.meta.url)}").then((m) => m.delayOptimization())`;
+  const file = JSON.stringify(new URL("./optimization.ts", import.meta.url).href);
+  const call = `import(${file}).then((module) => module.delayOptimization())`;
   const { status, stderr } = spawnSync(process.execPath, ["--import", "tsx", "-e", call], {
     encoding: "utf8",
   });
