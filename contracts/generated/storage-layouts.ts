@@ -1,7 +1,7 @@
 // Generated from the protocol's contracts by contracts/compile; do not edit.
 export const storageLayouts = {
  "compiler": "0.8.37",
- "sourceHash": "2b8632b54073bf34f443110a942a1e0f2fbbad2e568fef2c60ba0a708b9ad92f",
+ "sourceHash": "7a65ae80a919fdb5ef6117e64d2e446454d73768dd948b1a536f034e9e4c9a84",
  "contracts": {
   "AgentRegistry": {
    "source": "src/AgentRegistry.sol",

@@ -11,7 +11,7 @@ contract TransactionSimulator is ITransactionSimulator {
     // Set while a simulation runs. Made up, so no code of a wallet uses it.
     bytes32 private constant RUNNING = keccak256("sextant.transaction-simulator.running");
 
-    // What calls back an account with code only, so that an account without code would not have been asked.
+    // Functions that are called at accounts with code only: an account without code would not have been asked.
     bytes4 private constant ERC721_RECEIVED = 0x150b7a02;
     bytes4 private constant ERC1155_RECEIVED = 0xf23a6e61;
     bytes4 private constant ERC1155_BATCH_RECEIVED = 0xbc197c81;

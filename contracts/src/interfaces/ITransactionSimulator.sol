@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 /// @title Makes the calls of a wallet one after another, and reads what they change.
 /// @dev Meant to be placed at the address of the wallet by state override, for one eth_call from the wallet to itself:
 /// each contract then sees the wallet as the sender. Code that the wallet has itself is placed at SHADOW, and runs for
-/// whoever calls the wallet meanwhile; without any, the wallet takes every call and does
+/// each caller of the wallet meanwhile; without any, the wallet takes every call and does
 /// nothing, but accepts items and signatures of its key, for which an account without code is not asked.
 interface ITransactionSimulator {
     /// @notice One view.

@@ -50,15 +50,15 @@ export function crossCheck(preview: Preview | null, measured: Measured): CrossCh
   );
   const paid = sumPayments(wallet, runs);
   const tokens = new Set([...moved.keys(), ...listMoved(wallet, runs)]);
-  const outcome = [...tokens].flatMap((token) =>
-    token === null ? [] : compareToken(token, moved.get(token) ?? 0n, runs, measured),
+  const compared = [...tokens].flatMap((contract) =>
+    contract === null
+      ? []
+      : [{ contract, outcome: compareToken(contract, moved.get(contract) ?? 0n, runs, measured) }],
   );
-  const isHidden = outcome.includes("hidden") || paid !== (moved.get(null) ?? 0n);
-  const reasons = [...tokens].flatMap((token) =>
-    token !== null && compareToken(token, moved.get(token) ?? 0n, runs, measured).includes("kept")
-      ? [createReason("token-keeps-part", { contract: token })]
-      : [],
-  );
+  const isHidden = compared.some(({ outcome }) => outcome === "hidden") || paid !== (moved.get(null) ?? 0n);
+  const reasons = compared
+    .filter(({ outcome }) => outcome === "kept")
+    .map(({ contract }) => createReason("token-keeps-part", { contract }));
   const warnings = isHidden
     ? ["A run without the simulator at the wallet's address moved other amounts."]
     : [];
@@ -122,15 +122,15 @@ function compareToken(
   moved: bigint,
   runs: readonly PreviewRun[],
   { wallet, isListed }: Measured,
-): readonly ("hidden" | "kept")[] {
+): "equal" | "hidden" | "kept" {
   const logs = runs.flatMap((run) => run.logs).filter(({ address }) => address === token);
   const moves = logs.flatMap((log) => findMove(wallet, log) ?? []);
   const announced = moves.reduce((sum, amount) => sum + amount, 0n);
   const wrapped = logs.reduce((sum, log) => sum + findWrap(wallet, log), announced);
-  if (moved === announced || moved === wrapped) return [];
-  if (announced === 0n && wrapped === 0n && moves.length === 0) return ["hidden"];
+  if (moved === announced || moved === wrapped) return "equal";
+  if (announced === 0n && wrapped === 0n && moves.length === 0) return "hidden";
   const most = wrapped > announced ? wrapped : announced;
   const slack = ((most < 0n ? -most : most) * TOLERANCE_PERCENT) / 100n;
-  if (moved > most + slack) return ["hidden"];
-  return isListed(token) ? [] : ["kept"];
+  if (moved > most + slack) return "hidden";
+  return isListed(token) ? "equal" : "kept";
 }

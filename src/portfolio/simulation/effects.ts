@@ -1,19 +1,12 @@
 // Changes by transactions, from the two readings of the simulator: balances, permissions, who receives, and their value.
-import {
-  compareDecimals,
-  type Decimal,
-  formatAmount,
-  formatDecimal,
-  multiplyDecimals,
-  roundDecimal,
-} from "../../lib/decimal.ts";
+import { type Decimal, formatAmount, formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BalanceChange, PermissionChange, Simulation } from "../../schema/portfolio/simulation.ts";
 import { PERMIT2 } from "../exposure/revocations.ts";
 import type { ChainSpenders } from "../exposure/spenders.ts";
 import type { Asset, AssetKey, AssetPrice, ChainConfig } from "../types.ts";
 import { isListed } from "../types.ts";
-import { formatUnixSeconds } from "../valuation/usd.ts";
+import { formatUnixSeconds, formatUsdValue, sumKnownValues, valueAmount } from "../valuation/usd.ts";
 import type { SimulatorResult } from "./run-simulator.ts";
 import type { Watched, WatchList } from "./watch-list.ts";
 
@@ -113,8 +106,6 @@ export type EffectContext = {
   readonly codes: ReadonlyMap<Hex, Hex>;
 };
 
-const USD_SCALE = 6;
-
 /** Null without a price or decimals; never more than the markets behind the price could pay. */
 export function valueInUsd(
   { assetOf, prices }: EffectContext,
@@ -122,14 +113,9 @@ export function valueInUsd(
   amount: bigint,
 ): Decimal | null {
   const { decimals } = assetOf(contract);
-  const price = prices.get(contract ?? "native");
-  if (decimals === null || price === undefined) return null;
-  const size = amount < 0n ? -amount : amount;
-  const full = multiplyDecimals({ units: size, scale: decimals }, price.usd);
-  const limit = price.payableUsdMax;
-  const value = limit !== null && compareDecimals(full, limit) > 0 ? limit : full;
-  const rounded = roundDecimal(value, USD_SCALE, "half-up");
-  return amount < 0n ? { ...rounded, units: -rounded.units } : rounded;
+  const price = prices.get(contract ?? "native") ?? null;
+  const value = valueAmount({ units: amount < 0n ? -amount : amount, decimals }, price);
+  return value !== null && amount < 0n ? { ...value, units: -value.units } : value;
 }
 
 function describeAsset({ chain, assetOf }: EffectContext, contract: Hex | null) {
@@ -239,13 +225,7 @@ export function sumValue(context: EffectContext, changes: readonly RawChange[]):
   }));
   const sum = (isIn: boolean): string | null => {
     const side = values.filter((each) => each.isIn === isIn);
-    const known = side.flatMap(({ value }) => value ?? []);
-    if (known.length === 0 && side.length > 0) return null;
-    const units = known.reduce(
-      (total, { units: one, scale }) => total + one * 10n ** BigInt(USD_SCALE - scale),
-      0n,
-    );
-    return formatDecimal({ units, scale: USD_SCALE });
+    return formatUsdValue(sumKnownValues(side.map(({ value }) => value)));
   };
   return { inUsd: sum(true), outUsd: sum(false), partial: values.some(({ value }) => value === null) };
 }

@@ -51,7 +51,7 @@ export function findFunction({ data }: Pick<WalletCall, "data">): KnownFunction 
   return FUNCTIONS[data.slice(0, SELECTOR_LENGTH)] ?? null;
 }
 
-/** The address at a position of the arguments; null if there is none. */
+/** The address at a position of the arguments; null for data that is too short, or a word that is not an address. */
 export function readArgument({ data }: Pick<WalletCall, "data">, position: number | undefined): Hex | null {
   if (position === undefined) return null;
   const start = SELECTOR_LENGTH + WORD_DIGITS * position;
@@ -60,7 +60,7 @@ export function readArgument({ data }: Pick<WalletCall, "data">, position: numbe
   return word.length === WORD_DIGITS ? topicToAddress(`0x${word}`) : null;
 }
 
-/** The word at a position of the arguments that start at a digit; null if there is none. */
+/** The word at a position of the arguments that start at a digit; null for data that is too short. */
 export function readWord(data: Hex, start: number, position: number): bigint | null {
   const from = start + WORD_DIGITS * position;
   const word = data.slice(from, from + WORD_DIGITS);

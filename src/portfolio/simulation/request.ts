@@ -21,19 +21,15 @@ export type TransactionsQuery = {
 };
 
 /** Throws INPUT_INVALID for what the schema of the body cannot say. */
-export function parseTransactions(
-  { wallet, chain, transactions = [], message, block }: SimulationRequest,
-  served: readonly string[],
-): TransactionsQuery {
-  if (message !== undefined || transactions.length === 0) {
+export function parseTransactions(request: SimulationRequest, served: readonly string[]): TransactionsQuery {
+  const { transactions = [] } = request;
+  if (transactions.length === 0) {
     throw new Fault("INPUT_INVALID", "transactions must name at least one transaction to simulate.");
   }
   if (transactions.length > TRANSACTIONS_MAX) {
     throw new Fault("INPUT_INVALID", `transactions must be at most ${TRANSACTIONS_MAX}.`);
   }
-  if (!served.includes(chain)) {
-    throw new Fault("INPUT_INVALID", `chain must be one of ${served.join(", ")}.`);
-  }
+  const place = parsePlace(request, served);
   const calls = transactions.map(({ to, value = "0", data = "0x" }, index) => {
     const name = `transactions[${index}]`;
     return {
@@ -42,7 +38,16 @@ export function parseTransactions(
       data: parseBytes(data, `${name}.data`, CALL_DATA_BYTES_MAX),
     };
   });
-  return { wallet: parseAddress(wallet, "wallet"), slug: chain, block, calls };
+  return { ...place, calls };
+}
+
+/** The wallet, and the chain and block on which it would sign. */
+export function parsePlace(
+  { wallet, chain, block }: SimulationRequest,
+  served: readonly string[],
+): Omit<TransactionsQuery, "calls"> {
+  if (served.includes(chain)) return { wallet: parseAddress(wallet, "wallet"), slug: chain, block };
+  throw new Fault("INPUT_INVALID", `chain must be one of ${served.join(", ")}.`);
 }
 
 function parseValue(text: string, name: string): bigint {

@@ -1,11 +1,9 @@
 // The weight and the text of each reason, and the verdict that follows from the reasons of a simulation.
 import type { ReasonCode, Simulation, SimulationReason } from "../../schema/portfolio/simulation.ts";
-import { MESSAGE_REASONS } from "./messages/reasons.ts";
-
-type Rule = { readonly severity: SimulationReason["severity"]; readonly text: string };
+import { MESSAGE_REASONS, type ReasonText } from "./messages/reasons.ts";
 
 /** Every reason once. What is unknown is a caution, so that `allow` means that nothing was left open. */
-const RULES: Readonly<Record<ReasonCode, Rule>> = {
+const RULES: Readonly<Record<ReasonCode, ReasonText>> = {
   reverts: { severity: "block", text: "The transaction fails." },
   "override-detected": {
     severity: "block",

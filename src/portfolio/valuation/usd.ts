@@ -35,10 +35,7 @@ export function valueAsset(
   const decimals = validDecimals(holding.decimals);
   const balance = decimals === null ? null : { units: holding.rawBalance, scale: decimals };
   const signed = balance && { ...balance, units: isDebt ? -balance.units : balance.units };
-  const full = signed && price && computeUsdValue(signed, price.usd);
-  const limit = valueMax && !isDebt ? roundDecimal(valueMax, USD_SCALE, "down") : null;
-  const isLimited = full !== null && limit !== null && compareDecimals(full, limit) > 0;
-  const value = isLimited ? limit : full;
+  const { value, isLimited } = valueBalance(signed, price, isDebt ? null : valueMax);
   return {
     asset: {
       contract: holding.contract,
@@ -56,6 +53,26 @@ export function valueAsset(
     value,
     isLimited,
   };
+}
+
+/** The value of what a wallet holds or moves; null without a price or decimals. */
+export function valueAmount(
+  { units, decimals }: { readonly units: bigint; readonly decimals: number | null },
+  price: AssetPrice | null,
+): UsdValue {
+  const scale = validDecimals(decimals);
+  return valueBalance(scale === null ? null : { units, scale }, price, price?.payableUsdMax ?? null).value;
+}
+
+function valueBalance(
+  balance: Decimal | null,
+  price: AssetPrice | null,
+  valueMax: Decimal | null,
+): Pick<ValuedAsset, "value" | "isLimited"> {
+  const full = balance && price && computeUsdValue(balance, price.usd);
+  const limit = valueMax && roundDecimal(valueMax, USD_SCALE, "down");
+  const isLimited = full !== null && limit !== null && compareDecimals(full, limit) > 0;
+  return { value: isLimited ? limit : full, isLimited };
 }
 
 /** A vendor may send anything; more than ERC-20 allows would lead to numbers of any length. */

@@ -1,7 +1,7 @@
 // Weighs each reason that only a message to sign can have, and says it in a sentence.
 import type { MessageReasonCode, SimulationReason } from "../../../schema/portfolio/simulation.ts";
 
-type ReasonText = { readonly severity: SimulationReason["severity"]; readonly text: string };
+export type ReasonText = { readonly severity: SimulationReason["severity"]; readonly text: string };
 
 export const MESSAGE_REASONS: Readonly<Record<MessageReasonCode, ReasonText>> = {
   "other-chain": { severity: "block", text: "The message is for another chain than the request." },

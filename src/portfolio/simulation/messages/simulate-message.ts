@@ -1,6 +1,6 @@
 // The response about a message to sign: what it allows, to whom, until when, and how much that is at the block.
 import { toCaip2Network } from "../../../lib/caip2.ts";
-import { addDecimals, type Decimal, formatAmount, formatDecimal } from "../../../lib/decimal.ts";
+import { formatAmount, formatDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { keepPresent } from "../../../lib/lists.ts";
@@ -8,7 +8,7 @@ import type { PermissionChange, Simulation } from "../../../schema/portfolio/sim
 import type { SpenderList } from "../../exposure/spenders.ts";
 import type { PriceSourceGroups } from "../../prices/collect-prices.ts";
 import { isListed, type PinnedChain, type PortfolioChain } from "../../types.ts";
-import { formatUnixSeconds } from "../../valuation/usd.ts";
+import { formatUnixSeconds, formatUsdValue, sumKnownValues } from "../../valuation/usd.ts";
 import { decideVerdict } from "../verdict.ts";
 import type { MessageContent, SignedAsset } from "./content.ts";
 import { contractsOnChain } from "./contracts.ts";
@@ -230,7 +230,7 @@ class MessageDescriber {
       .filter(({ recipient }) => recipient === this.#wallet)
       .map(({ asset, amount }) => values.usdOf(asset, amount));
     return {
-      ...{ inUsd: sumUsd(received), outUsd: sumUsd(out) },
+      ...{ inUsd: formatUsdValue(sumKnownValues(received)), outUsd: formatUsdValue(sumKnownValues(out)) },
       partial: [...out, ...received].includes(null),
     };
   }
@@ -246,13 +246,6 @@ class MessageDescriber {
     const isCoin = standard === "native" || standard === "erc20";
     return amount === null || decimals === null || !isCoin ? null : formatAmount(amount, decimals);
   }
-}
-
-/** Null if nothing of it has a price. */
-function sumUsd(values: readonly (Decimal | null)[]): string | null {
-  const known = values.filter((value) => value !== null);
-  if (known.length === 0 && values.length > 0) return null;
-  return formatDecimal(known.reduce(addDecimals, { units: 0n, scale: 0 }));
 }
 
 /** Null for a time beyond what a date can say. */

@@ -1,28 +1,31 @@
 // Messages that tokens themselves verify: permits (EIP-2612, DAI, NFTs) and signed transfers (EIP-3009).
 import type { Hex } from "../../../lib/hex.ts";
-import { coinOf, createContent, type MessageContent, type SignedAsset, untilOf } from "./content.ts";
+import {
+  coinOf,
+  createContent,
+  type MessageContent,
+  type SignedAsset,
+  type SignedPermission,
+  untilOf,
+} from "./content.ts";
 import type { Struct } from "./struct.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
 
 type TokenReader = (message: Struct, token: Hex) => MessageContent;
 
+function allowanceOf(token: Hex, owner: Hex, spender: Hex, amount: bigint): SignedPermission {
+  const asset = coinOf(token);
+  return { kind: "erc20-allowance", asset, owner, spender, amount, expiresAt: null, via: null };
+}
+
 const readPermit: TokenReader = (message, token) => {
   const owner = message.address("owner");
-  const permission = {
-    ...({
-      kind: "erc20-allowance",
-      asset: coinOf(token),
-      owner,
-      spender: message.address("spender"),
-    } as const),
-    ...{ amount: message.uint("value"), expiresAt: null, via: null },
-  };
   return createContent("permit", "token", {
     signer: owner,
     usableUntil: untilOf(message.uint("deadline")),
     nonces: [{ kind: "counter", contract: token, owner, expected: message.uint("nonce") }],
-    permissions: [permission],
+    permissions: [allowanceOf(token, owner, message.address("spender"), message.uint("value"))],
   });
 };
 
@@ -30,20 +33,12 @@ const readPermit: TokenReader = (message, token) => {
 const readDaiPermit: TokenReader = (message, token) => {
   const owner = message.address("holder");
   const expiry = message.uint("expiry");
-  const permission = {
-    ...({
-      kind: "erc20-allowance",
-      asset: coinOf(token),
-      owner,
-      spender: message.address("spender"),
-    } as const),
-    ...{ amount: message.flag("allowed") ? UINT256_MAX : 0n, expiresAt: null, via: null },
-  };
+  const amount = message.flag("allowed") ? UINT256_MAX : 0n;
   return createContent("dai-permit", "token", {
     signer: owner,
     usableUntil: expiry === 0n ? null : untilOf(expiry),
     nonces: [{ kind: "dai-counter", contract: token, owner, expected: message.uint("nonce") }],
-    permissions: [permission],
+    permissions: [allowanceOf(token, owner, message.address("spender"), amount)],
   });
 };
 
